@@ -2,7 +2,7 @@
 
 use super::output::{self, ShownArgs, print_json, print_styled};
 use super::runs_folder;
-use crate::plan::claims;
+use crate::plan::{claims, published};
 use crate::run::signals;
 use anyhow::Result;
 use record::claim::{Answers, Word};
@@ -187,6 +187,7 @@ pub(super) fn shelf<'a>(articles: &'a [&'static Published]) -> Articles<'a> {
     Articles {
         articles,
         claims: claims::all().unwrap_or_default(),
+        programs: published::texts(),
     }
 }
 

@@ -27,9 +27,10 @@ pub(super) const UNPERMITTED: &str =
 pub(super) struct RunArgs {
     #[command(flatten)]
     pub(super) select: SelectArgs,
-    /// Measure the methods of these languages: c, go, java, python, rust [default: those of each experiment].
+    /// Measure the methods of these languages: c, go, java, python, rust [default: those of each experiment]. With --published:
+    /// the article's rows in these.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = languages(),
-          conflicts_with_all = ["published", "all", "resume"])]
+          conflicts_with_all = ["all", "resume"])]
     pub(super) language: Vec<Language>,
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
@@ -151,6 +152,7 @@ impl RunArgs {
             kind,
             subject,
             set: self.select.set.clone(),
+            languages: self.language.clone(),
             states: self.states().map(str::to_owned),
             baseline: self.baseline.clone(),
             budget_s: self.budget,

@@ -134,6 +134,7 @@ fn experiments_of<'a>(methods: &[&'a Method], name: &str) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn every_carried_experiment_is_sound() {
@@ -153,6 +154,39 @@ mod tests {
                 "{}",
                 experiment.name
             );
+        }
+    }
+
+    /// The words of a clause that carry its meaning.
+    fn content(clause: &str) -> BTreeSet<&str> {
+        const SMALL: [&str; 16] = [
+            "a", "an", "and", "are", "from", "has", "in", "is", "its", "of", "on", "that", "the", "to",
+            "was", "were",
+        ];
+        let words = clause.split(|sign: char| !sign.is_alphanumeric());
+        words.filter(|word| !word.is_empty() && !SMALL.contains(word)).collect()
+    }
+
+    #[test]
+    fn clauses_of_different_parameters_say_different_things() {
+        for experiment in experiments(None).unwrap() {
+            let mut clauses: Vec<(&str, &str)> = Vec::new();
+            for (key, parameter) in &experiment.parameters {
+                clauses.extend(parameter.when.values().map(|clause| (key.as_str(), clause.as_str())));
+            }
+            for (at, (key, clause)) in clauses.iter().enumerate() {
+                for (other_key, other) in &clauses[at + 1..] {
+                    let (words, other_words) = (content(clause), content(other));
+                    let shared = words.intersection(&other_words).count();
+                    let is_near = 2 * shared > words.union(&other_words).count();
+                    assert!(
+                        key == other_key || !is_near,
+                        "{}: {key}: {clause:?}; {other_key}: {other:?}",
+                        experiment.name
+                    );
+                    assert!(clause != other, "{}: {clause:?}", experiment.name);
+                }
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! The articles whose experiments can be repeated, and the cells that repeat them.
 
 use super::{catalog, select, wish::Wish};
-use crate::worker::{Worker, carried};
-use anyhow::{Context, Result, anyhow};
+use crate::worker::{Language, Worker, carried};
+use anyhow::{Context, Result, anyhow, bail};
 use record::published::{Figure, FigureCell, Published};
 use record::sizes::{BYTES, did_you_mean, parse_size};
 use record::{cell::Selector, experiment::Experiment, plan::Plan, plan::PlannedCell};
@@ -88,6 +88,13 @@ impl ArticleProgram {
     }
 }
 
+/// The file of every program with its text.
+pub fn texts() -> &'static [(&'static str, &'static str)] {
+    static TEXTS: LazyLock<Vec<(&'static str, &'static str)>> =
+        LazyLock::new(|| programs().map(|program| (program.file, program.text)).collect());
+    &TEXTS
+}
+
 fn programs() -> impl Iterator<Item = ArticleProgram> {
     carried::PROGRAMS.iter().map(|(path, text)| ArticleProgram {
         file: file_name(path),
@@ -131,8 +138,12 @@ pub fn cells(
         figures.extend(
             figures_of_article
                 .filter(|f| f.headline || articles.len() == 1)
+                .filter(|f| is_in(&wish.languages, f))
                 .map(|f| (article.id.as_str(), f)),
         );
+    }
+    if figures.is_empty() {
+        bail!("{}", no_row(&extended, &wish.languages));
     }
     // Costly rows come last, and of rows that cost as much the corrected ones.
     figures.sort_by_key(|(_, figure)| {
@@ -172,6 +183,43 @@ pub fn cells(
         }
     }
     Ok((cells, involved))
+}
+
+/// Tells whether all programs of a figure are in these languages; in any where none is named.
+fn is_in(languages: &[Language], figure: &Figure) -> bool {
+    languages.is_empty() || languages_of(figure).all(|language| languages.contains(&language))
+}
+
+/// The languages of the programs of a figure.
+fn languages_of(figure: &Figure) -> impl Iterator<Item = Language> {
+    let workers = figure.cells().filter_map(|cell| cell.name.split_once('@'));
+    workers
+        .flat_map(|(_, workers)| workers.split('+'))
+        .filter_map(|worker| Language::of_worker(worker.trim_end_matches('*')))
+}
+
+/// The sentence that articles have no row in these languages, with the ones in which they have some.
+fn no_row(articles: &[Published], languages: &[Language]) -> String {
+    let words = |languages: &[Language]| {
+        let words: Vec<&str> = languages.iter().map(|language| language.word()).collect();
+        words.join(", ")
+    };
+    let figures = articles.iter().flat_map(|article| &article.figures);
+    let mut known: Vec<Language> = Vec::new();
+    let mut experiment = "fault";
+    for figure in figures {
+        experiment = figure.cell.split('/').next().unwrap_or(experiment);
+        let new: Vec<Language> = languages_of(figure).filter(|l| !known.contains(l)).take(1).collect();
+        known.extend(new);
+    }
+    let ids: Vec<&str> = articles.iter().map(|article| article.id.as_str()).collect();
+    format!(
+        "{} has no row in {}: its rows are in {}; pagewise run {experiment} --language {} measures other methods",
+        ids.join(", "),
+        words(languages),
+        words(&known),
+        languages.first().map_or("c", |language| language.word()),
+    )
 }
 
 /// The size of a figure in bytes; zero where it has none.
@@ -253,6 +301,21 @@ mod tests {
     }
 
     #[test]
+    fn every_article_lists_a_loop_of_its_program_with_what_its_lines_measure() {
+        for article in all().unwrap() {
+            assert!(!article.loops.is_empty() || article.once, "{}", article.id);
+            for measured in &article.loops {
+                let (_, text) = texts().iter().find(|(file, _)| *file == measured.program).unwrap();
+                assert!(report::published::has_lines(text, measured), "{}", measured.title);
+                for label in measured.marks.iter().filter_map(|mark| mark.figure.as_ref()) {
+                    let mut own = article.figures.iter().filter(|f| f.is_as_published());
+                    assert!(own.any(|figure| figure.label == *label), "{}: {label}", article.id);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn the_claims_of_an_article_have_rows_that_decide_them() {
         let claims = crate::plan::claims::all().unwrap();
         for article in all().unwrap() {
@@ -286,6 +349,21 @@ mod tests {
         assert_eq!(count(&wish), 8);
         wish.settings = vec![("bytes".to_owned(), vec!["some".to_owned()])];
         assert!(cells(&[article], &experiments, &workers, &wish, false).is_err());
+    }
+
+    #[test]
+    fn a_language_limits_the_rows_and_one_without_a_row_is_refused_with_those_that_have() {
+        let workers = crate::worker::all(&[], &[]).unwrap();
+        let experiments = catalog::experiments(None).unwrap();
+        let mut wish = Wish::new(Vec::new(), record::experiment::ParameterList::Default);
+        let mut planned = |id: &str, language: Language| {
+            wish.languages = vec![language];
+            cells(&[find(id).unwrap()], &experiments, &workers, &wish, false)
+        };
+        let (of_c, _) = planned("p1", Language::C).unwrap();
+        assert!(of_c.iter().all(|planned| planned.cell.worker.starts_with("c-")));
+        let error = planned("p5", Language::C).unwrap_err().to_string();
+        assert!(error.starts_with("P5 has no row in c: its rows are in go;"), "{error}");
     }
 
     #[test]

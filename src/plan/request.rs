@@ -84,6 +84,8 @@ pub struct Request {
     pub subject: Subject,
     /// `--set` texts.
     pub set: Vec<String>,
+    /// Languages of the rows of an article; all where empty.
+    pub languages: Vec<Language>,
     /// States of the machine besides the plain one: names, or `all` that matter.
     pub states: Option<String>,
     /// The method that others are compared with.
@@ -257,6 +259,7 @@ impl Request {
         set.extend(states.map(|names| format!("{STATE}={PLAIN},{names}")));
         let wish = Wish {
             baseline: self.baseline.clone(),
+            languages: self.languages.clone(),
             conditions: course.conditions,
             ..laboratory.wish(&self.subject.selectors(), &set, course.list)?
         };
@@ -391,6 +394,7 @@ mod tests {
             kind: Kind::Run,
             subject,
             set: Vec::new(),
+            languages: Vec::new(),
             states: None,
             baseline: None,
             budget_s,

@@ -1,5 +1,6 @@
 //! Request, before anything is looked up.
 
+use crate::worker::Language;
 use record::{cell::Selector, experiment::ParameterList};
 
 /// Request of the command line.
@@ -13,6 +14,8 @@ pub struct Wish {
     pub baseline: Option<String>,
     /// List of an experiment's parameters where `--set` says nothing.
     pub sizes: ParameterList,
+    /// Languages of the rows of an article; all where empty.
+    pub languages: Vec<Language>,
     /// False if only the usual condition of each question is wanted.
     pub conditions: bool,
     /// CPUs online, which `N` stands for.
@@ -28,6 +31,7 @@ impl Wish {
             settings: Vec::new(),
             baseline: None,
             sizes,
+            languages: Vec::new(),
             conditions: true,
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             page_bytes: rustix::param::page_size() as u64,
@@ -50,6 +54,7 @@ impl Wish {
             settings,
             baseline: None,
             sizes: ParameterList::Default,
+            languages: Vec::new(),
             conditions: true,
             ..*self
         }

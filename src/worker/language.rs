@@ -38,7 +38,7 @@ impl Language {
     }
 
     /// The language of a worker by the name that it gives itself.
-    pub(super) fn of_worker(name: &str) -> Option<Language> {
+    pub fn of_worker(name: &str) -> Option<Language> {
         name.split('-').next().and_then(Language::named)
     }
 

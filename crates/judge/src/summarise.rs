@@ -2,6 +2,7 @@
 
 use crate::cells::{LastCache, summary_of_cell};
 use crate::contrast::groups::{Group, groups};
+use crate::contrast::outlook;
 use crate::contrast::rank::{best_possible, claims, floors, recommend, shares};
 use crate::contrast::verdicts::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
@@ -126,6 +127,7 @@ pub fn summarise(
     frontier::compare(state, evidence, &cells, &mut groups);
     floors(state, &mut cells, &mut groups);
     shares(state, evidence, &mut cells, &groups, &judged);
+    outlook::forecast(state, evidence, &cells, &mut groups);
     let experiments: Vec<ExperimentSummary> = state
         .plan
         .experiments
@@ -206,7 +208,7 @@ fn group_summary(
 ) -> Result<GroupSummary> {
     let group = judged.group;
     let best = claims(state, evidence, judged)?;
-    let recommendation = recommend(state, group, &compared);
+    let (recommendation, alike) = recommend(state, evidence, judged, &compared);
     Ok(GroupSummary {
         experiment: group.experiment.name.clone(),
         parameters: group.parameters.clone(),
@@ -223,11 +225,13 @@ fn group_summary(
         best,
         recommendation,
         conditions: Vec::new(),
+        alike,
         faster: Vec::new(),
         unmeasured: Vec::new(),
         unsettled: Vec::new(),
         absent: Vec::new(),
         sureness: None,
+        further_s: None,
         state: None,
         frontier: Vec::new(),
     })

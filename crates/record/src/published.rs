@@ -37,6 +37,9 @@ pub struct Published {
     /// Pictures of its page, in order.
     #[serde(default, rename = "picture")]
     pub pictures: Vec<Picture>,
+    /// Loops of our program for it that its page lists, in order.
+    #[serde(default, rename = "loop")]
+    pub loops: Vec<MeasuredLoop>,
     /// Figures of the table.
     #[serde(rename = "figure")]
     pub figures: Vec<Figure>,
@@ -54,6 +57,35 @@ pub struct Picture {
     /// Bars: the rows whose labels begin so. Their unit is one of time.
     #[serde(default)]
     pub bars: String,
+}
+
+/// A part of one of our programs that does what the article's loop does, and what its lines measure.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeasuredLoop {
+    /// File of the program, `P4.c`.
+    pub program: String,
+    /// Heading: a sentence on the loop.
+    pub title: String,
+    /// Text in its first line, and in its last one.
+    pub from: String,
+    pub to: String,
+    /// Lines that decide the figure, in order.
+    #[serde(rename = "mark")]
+    pub marks: Vec<MarkedLine>,
+}
+
+/// A line of a loop that decides a figure.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarkedLine {
+    /// Text in it; of several such lines the first that is not marked yet.
+    pub line: String,
+    /// The work behind it, in sentences.
+    pub measures: String,
+    /// Label of the row whose own job was counted there.
+    #[serde(default)]
+    pub figure: Option<String>,
 }
 
 /// One published figure and the cell of ours that repeats it.

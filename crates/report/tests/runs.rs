@@ -205,6 +205,7 @@ fn an_article_has_a_row_a_figure_its_pictures_and_a_verdict_for_each_sentence() 
     let articles = Articles {
         articles: &[&table],
         claims: &claims,
+        programs: &[],
     };
     let document = published::screen(articles, &summary, &Wanted::default());
     let shown = text(&document, false);
@@ -248,6 +249,7 @@ fn every_write_up_can_be_held_against_every_run() {
             let articles = Articles {
                 articles: &[&table],
                 claims: &claims,
+                programs: &[],
             };
             let sections = published::sections(articles, &judged(name));
             let shown = text(

@@ -40,6 +40,7 @@ pub(crate) fn compare(
                     groups[at].unmeasured = answer.others.unmeasured;
                     groups[at].unsettled = answer.others.unsettled;
                     groups[at].absent = answer.others.absent;
+                    groups[at].alike = answer.alike;
                     groups[at].faster = answer.faster;
                 }
             }
@@ -52,6 +53,7 @@ struct ConditionedAnswer {
     recommendation: Recommendation,
     conditions: Vec<AnswerCondition>,
     others: OtherConditions,
+    alike: Vec<usize>,
     faster: Vec<usize>,
 }
 
@@ -87,32 +89,30 @@ impl ConditionedGroups<'_> {
     fn answer(&self, group: usize) -> Option<ConditionedAnswer> {
         let mut recommendation = self.groups[group].recommendation;
         let faster = self.faster(group);
+        let mut alike = self.alike(group);
         let subject = self.subject(group);
-        let subjects = if faster.is_empty() {
-            Vec::from_iter(subject)
+        let contradiction = subject.filter(|&cell| {
+            let mut conditions = self.conditions(group, cell);
+            conditions.any(|other| contradicts(&recommendation, &other))
+        });
+        if contradiction.is_some() {
+            alike.clear();
+        }
+        let subjects: Vec<usize> = if faster.is_empty() {
+            subject.into_iter().chain(alike.iter().copied()).collect()
         } else {
             faster.clone()
         };
-        let conditions: Vec<AnswerCondition> = subjects
-            .iter()
-            .flat_map(|&cell| {
-                self.under_other_conditions(group)
-                    .filter_map(move |other| self.condition(group, other, cell))
-            })
-            .collect();
+        let conditions = subjects.iter().flat_map(|&cell| self.conditions(group, cell));
+        let conditions: Vec<AnswerCondition> = conditions.collect();
         let others = match recommendation {
-            Recommendation::Use { cell, .. } => {
-                self.others(group, |there| self.known(there, &[cell]))
-            }
+            Recommendation::Use { .. } => self.others(group, |there| self.known(there, &subjects)),
             Recommendation::Keep { .. } => self.others(group, |there| self.known_kept(there)),
             _ if faster.is_empty() => OtherConditions::default(),
             _ => self.others(group, |there| self.known(there, &faster)),
         };
-        if conditions
-            .iter()
-            .any(|other| contradicts(&recommendation, other))
-        {
-            let cell = self.same_method(group, subject?)?;
+        if let Some(cell) = contradiction {
+            let cell = self.same_method(group, cell)?;
             let ratio = self.contrast(group, cell).ratio;
             recommendation = Recommendation::Depends { cell, ratio };
         } else if let Recommendation::Use { everywhere, .. } = &mut recommendation {
@@ -122,8 +122,22 @@ impl ConditionedGroups<'_> {
             recommendation,
             conditions,
             others,
+            alike,
             faster,
         })
+    }
+
+    /// A method under each of the other conditions.
+    fn conditions(&self, group: usize, cell: usize) -> impl Iterator<Item = AnswerCondition> {
+        self.under_other_conditions(group)
+            .filter_map(move |other| self.condition(group, other, cell))
+    }
+
+    /// Methods that are as good as a recommended one, but for those that another condition of the question shows to be no faster.
+    fn alike(&self, group: usize) -> Vec<usize> {
+        let mut alike = self.groups[group].alike.clone();
+        alike.retain(|&cell| !self.is_contradicted(group, cell));
+        alike
     }
 
     /// Methods of an inconclusive answer that are each shown to be faster and of which any may be the fastest; as measured the

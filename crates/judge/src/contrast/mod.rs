@@ -8,6 +8,7 @@ pub(crate) mod conditions;
 pub(crate) mod estimate;
 pub(crate) mod frontier;
 pub(crate) mod groups;
+pub(crate) mod outlook;
 pub(crate) mod rank;
 pub(crate) mod states;
 pub(crate) mod tails;

@@ -180,23 +180,64 @@ fn simplest(rivals: &[Rival]) -> Option<&Rival> {
     near.filter(|rival| rival.cell == may_be_near.cell && rival.is_faster() && fastest.is_faster())
 }
 
-/// Recommendation for a group. A word that holds among all methods holds for whichever is chosen, so that none is luck alone.
+/// A method to recommend, and the other methods that are as good.
+struct BestSet<'a> {
+    named: &'a Rival,
+    alike: Vec<usize>,
+}
+
+/// The best methods of these: the simplest, and those about as fast that are not set apart from it, the fastest first. `None`
+/// where none is to be named, or where one that is not set apart from it and seems faster is not shown to beat the baseline.
+fn best_set<'a>(rivals: &'a [Rival], are_apart: impl Fn(usize, usize) -> bool) -> Option<BestSet<'a>> {
+    let named = simplest(rivals)?;
+    let mut alike: Vec<&Rival> = rivals
+        .iter()
+        .filter(|r| r.cell != named.cell && r.ratio.ratio < NEAR * named.ratio.ratio)
+        .filter(|r| !are_apart(named.cell, r.cell))
+        .collect();
+    let seems_faster = |r: &&Rival| r.ratio.ratio < named.ratio.ratio;
+    if alike.iter().filter(|r| seems_faster(r)).any(|r| !r.is_faster()) {
+        return None;
+    }
+    alike.retain(|r| r.is_faster());
+    alike.sort_by(|a, b| a.ratio.ratio.total_cmp(&b.ratio.ratio));
+    let alike = alike.into_iter().map(|r| r.cell).collect();
+    Some(BestSet { named, alike })
+}
+
+/// Tells whether launches set two methods apart: their ratio by itself is beyond the margin.
+fn are_apart(state: &State, evidence: &Evidence, judged: &Judged, cells: (usize, usize)) -> bool {
+    let ratio = judged
+        .group
+        .headline_measure()
+        .and_then(|measure| ratio(evidence, cells.1, cells.0, measure, LEVEL));
+    ratio.is_some_and(|ratio| {
+        let ratio = ratio.widened(judged.widened);
+        Verdict::from_interval(ratio.low, ratio.high, state.plan.margin).differs()
+    })
+}
+
+/// Recommendation for a group, with the methods that are as good as a recommended one. A word that holds among all methods holds
+/// for whichever is chosen, so that none is luck alone.
 pub(crate) fn recommend(
     state: &State,
-    group: &Group,
+    evidence: &Evidence,
+    judged: &Judged,
     compared: &[CellComparison],
-) -> Recommendation {
+) -> (Recommendation, Vec<usize>) {
+    let group = judged.group;
     let Some(baseline) = group.baseline else {
-        return Recommendation::Nothing;
+        return (Recommendation::Nothing, Vec::new());
     };
     let rivals: Vec<Rival> = compared
         .iter()
         .filter_map(|c| Rival::new(state, group, &c.comparison))
         .collect();
-    match simplest(&rivals) {
-        Some(rival) => Recommendation::Use {
-            cell: rival.cell,
-            ratio: rival.ratio,
+    let best = best_set(&rivals, |a, b| are_apart(state, evidence, judged, (a, b)));
+    let recommendation = match &best {
+        Some(BestSet { named, .. }) => Recommendation::Use {
+            cell: named.cell,
+            ratio: named.ratio,
             everywhere: true,
         },
         None if rivals.is_empty() => Recommendation::Nothing,
@@ -204,7 +245,8 @@ pub(crate) fn recommend(
             Recommendation::Inconclusive { cell: baseline }
         }
         None => Recommendation::Keep { cell: baseline },
-    }
+    };
+    (recommendation, best.map_or_else(Vec::new, |best| best.alike))
 }
 
 /// The least that this machine can take for the group's job: the fastest cell of role `limit`, or a method that is shown to
@@ -310,6 +352,7 @@ pub(crate) fn floors(state: &State, cells: &mut [CellSummary], groups: &mut [Gro
                 .is_some_and(|phase| phase.below_floor)
         {
             group.recommendation = Recommendation::Nothing;
+            group.alike.clear();
         }
     }
 }
@@ -376,6 +419,7 @@ fn memory_bytes(planned: &PlannedCell) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// The cell that is named of these.
     fn named(rivals: &[Rival]) -> Option<usize> {
@@ -430,5 +474,46 @@ mod tests {
             None
         );
         assert_eq!(named(&[]), None);
+    }
+
+    #[test]
+    fn methods_that_are_not_set_apart_from_the_named_one_are_named_with_it() {
+        // thp-populate seems a hair faster than thp, which makes fewer calls.
+        let rivals = [
+            rival(1, 0.225, 1, true),
+            rival(2, 0.22, 2, true),
+            rival(3, 0.40, 1, true),
+        ];
+        let set = best_set(&rivals, |_, _| false).unwrap();
+        assert_eq!((set.named.cell, set.alike), (1, vec![2]));
+        let set = best_set(&rivals, |_, _| true).unwrap();
+        assert_eq!((set.named.cell, set.alike), (1, vec![]));
+    }
+
+    proptest! {
+        /// No method is recommended alone, nor at all without it, where another seems faster and is not set apart from it.
+        #[test]
+        fn a_recommended_method_is_never_alone_where_one_not_set_apart_seems_faster(
+            drawn in prop::collection::vec((0.1f64..1.1, 0usize..4, any::<bool>(), any::<bool>()), 1..7),
+        ) {
+            let rivals: Vec<Rival> = drawn
+                .iter()
+                .enumerate()
+                .map(|(cell, &(ratio, calls, shown, _))| rival(cell, ratio, calls, shown))
+                .collect();
+            let are_apart = |a: usize, b: usize| drawn[a].3 != drawn[b].3;
+            let Some(set) = best_set(&rivals, are_apart) else {
+                return Ok(());
+            };
+            let named = set.named;
+            for other in rivals.iter().filter(|r| r.ratio.ratio < named.ratio.ratio) {
+                let is_named = set.alike.contains(&other.cell);
+                prop_assert!(are_apart(named.cell, other.cell) || is_named);
+            }
+            let named_too = set.alike.iter().map(|&cell| &rivals[cell]);
+            for other in named_too {
+                prop_assert!(other.cell != named.cell && other.is_faster());
+            }
+        }
     }
 }

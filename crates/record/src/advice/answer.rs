@@ -109,6 +109,9 @@ pub struct Case {
     pub gain: Option<Ratio>,
     /// CPU time of all sides and threads likewise.
     pub cpu: Option<Ratio>,
+    /// Methods that are as good as the advised one: shown to cost less, too, and not set apart from it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alike: Vec<String>,
     /// Methods within the margin of the advised one.
     pub within: Vec<String>,
     /// Ways that may be better or worse.

@@ -35,6 +35,10 @@ pub struct GroupSummary {
     /// measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<AnswerCondition>,
+    /// Methods that are as good as the recommended one, the fastest first: each is shown to be faster than the baseline, is
+    /// estimated to be about as fast, and is not set apart from it. Indices of cells; they hold under its conditions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alike: Vec<usize>,
     /// Methods of an inconclusive answer that are each shown to be faster, and of which any may be the fastest: indices of cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faster: Vec<usize>,
@@ -48,6 +52,10 @@ pub struct GroupSummary {
     /// Usual conditions next to this one under which the methods of the answer, or the usual choice, do not exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<Parameters>,
+    /// Seconds of further launches after which an open answer is expected to be settled; absent where it is not open, and where
+    /// no time is expected to settle it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub further_s: Option<f64>,
     /// Comparison with the plain machine, where the group was measured in another state of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<StateAnswer>,

@@ -88,10 +88,13 @@ pub const FORMATS: &[ExportFormat] = &[
 fn markdown(taken: &ExportedCells<'_>, out: &mut dyn std::io::Write) -> Result<()> {
     let mut document = crate::view::tables(taken.run_summary, &taken.wanted, None);
     // Of an article's run its tables are the report.
-    if !taken.articles.is_empty() {
-        document.sections = taken.articles.clone();
-    }
-    write!(out, "{}", crate::render::markdown::render(&document))?;
+    let text = if taken.articles.is_empty() {
+        crate::render::markdown::render(&document)
+    } else {
+        document.sections.clone_from(&taken.articles);
+        crate::render::markdown::render_full(&document)
+    };
+    write!(out, "{text}")?;
     let [run, created, version] = [&taken.run, &taken.created, &taken.version]
         .map(|text| crate::render::escape::markdown(text));
     Ok(writeln!(

@@ -6,27 +6,37 @@ use std::fmt::Write as _;
 
 /// The document as text. Charts and the parts that back its figures are left to the page.
 pub fn render(document: &Document) -> String {
+    rendered(document, false)
+}
+
+/// The document as text, with the parts that back its figures and no charts.
+pub fn render_full(document: &Document) -> String {
+    rendered(document, true)
+}
+
+fn rendered(document: &Document, full: bool) -> String {
     let mut out = document.heading().map_or_else(String::new, |heading| {
         format!("# {}\n", escape::markdown(&heading))
     });
     for section in document
         .sections
         .iter()
-        .filter(|section| is_shown(section.place))
+        .filter(|section| is_shown(section.place, full))
     {
         if !section.title.is_empty() {
             let _ = writeln!(out, "\n## {}", escape::markdown(&section.title));
         }
-        section.blocks.iter().for_each(|each| block(each, &mut out));
+        let blocks = section.blocks.iter();
+        blocks.for_each(|each| block(each, full, &mut out));
     }
     out
 }
 
-fn is_shown(place: Place) -> bool {
-    matches!(place, Place::Everywhere | Place::Screen)
+fn is_shown(place: Place, full: bool) -> bool {
+    matches!(place, Place::Everywhere | Place::Screen) || full && place == Place::Full
 }
 
-fn block(block: &Block, out: &mut String) {
+fn block(block: &Block, full: bool, out: &mut String) {
     let _ = match block {
         Block::Heading(text) => writeln!(out, "\n### {}", escape::markdown(text)),
         Block::Text(text) => writeln!(out, "\n{}", escape::markdown(text)),
@@ -47,8 +57,9 @@ fn block(block: &Block, out: &mut String) {
             writeln!(out, "{title}\n{}", items.join("\n"))
         }
         Block::Table(all) => return table(all, out),
-        Block::Part(part) if is_shown(part.place) => {
-            return part.blocks.iter().for_each(|each| self::block(each, out));
+        Block::Part(part) if is_shown(part.place, full) => {
+            let blocks = part.blocks.iter();
+            return blocks.for_each(|each| self::block(each, full, out));
         }
         Block::Chart(_) | Block::Part(_) => return,
     };

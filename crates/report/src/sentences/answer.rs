@@ -1,10 +1,10 @@
 //! Recommendations, in sentences: never a change that is not shown to help.
 
-use super::conditions::{ConditionClauses, own_condition};
+use super::conditions::{ConditionClauses, own_condition, subject_names, subjects};
 use super::labels::LabelledGroup;
 use super::wording;
 use record::outcome::Status;
-use record::summary::{BestClaim, Recommendation, Role, Sureness, Verdict};
+use record::summary::{BestClaim, Ratio, Recommendation, Role, Sureness, Verdict};
 
 /// The sentences of one group: first for the ordinary methods, then for each kind that is ranked by itself.
 pub(crate) fn sentences(group: LabelledGroup) -> Vec<String> {
@@ -89,20 +89,15 @@ fn measured_methods(group: LabelledGroup) -> usize {
 fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
     let (advice, named) = match group.group.recommendation {
         Recommendation::Use {
-            cell,
-            ratio,
-            everywhere,
+            ratio, everywhere, ..
         } => {
-            let gain = wording::shown("faster", ratio.high, &ratio);
             let condition = if everywhere {
                 String::new()
             } else {
                 format!(" if {}", own_condition(group))
             };
-            (
-                format!("→ use {}{condition}: {gain}", group.name(cell)),
-                cell,
-            )
+            let (methods, gain) = (subject_names(group), gain(group, ratio));
+            (format!("→ use {methods}{condition}: {gain}"), subjects(group))
         }
         Recommendation::Depends { .. } => {
             let clauses = ConditionClauses::new(group, true);
@@ -110,7 +105,7 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
             return format!("→ it depends: {method} is {}", clauses.joined());
         }
         Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
-            (kept(group, cell), cell)
+            (kept(group, cell), vec![cell])
         }
         Recommendation::Nothing if measured_methods(group) < 2 => {
             return format!(
@@ -121,7 +116,22 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
         Recommendation::Nothing => return why_nothing(group),
     };
     let conditions = ConditionClauses::new(group, false).ending();
-    advice + &mark(group) + &around(group, best, named) + &conditions
+    advice + &mark(group) + &around(group, best, &named) + &conditions
+}
+
+/// The gain of a recommended method; of several the range of all their intervals.
+fn gain(group: LabelledGroup, ratio: Ratio) -> String {
+    if group.group.alike.is_empty() {
+        return wording::shown("faster", ratio.high, &ratio);
+    }
+    let contrasts = subjects(group).into_iter().filter_map(|cell| group.comparison(cell));
+    let ratios = contrasts.filter_map(|comparison| comparison.contrast.ratio);
+    let hull = ratios.fold(ratio, |hull, other| Ratio {
+        low: hull.low.min(other.low),
+        high: hull.high.max(other.high),
+        ..hull
+    });
+    format!("{} (95 % CI of all)", wording::between_briefly(&hull))
 }
 
 /// The mark of an answer that is not sure.
@@ -185,22 +195,24 @@ fn kept(group: LabelledGroup, usual: usize) -> String {
 }
 
 /// Clauses on the fastest method, and on those that are as fast or not settled; the one that is `named` needs no second mention.
-fn around(group: LabelledGroup, best: &BestClaim, named: usize) -> String {
+fn around(group: LabelledGroup, best: &BestClaim, named: &[usize]) -> String {
     let margin = wording::percent(group.summary().settings.margin);
     let leader = best.leader;
     let within: Vec<usize> = except(named, best.within.iter().copied());
     let unsettled: Vec<usize> = except(named, best.unsettled.iter().map(|u| u.cell));
-    let fastest = if leader == named {
+    let is_alone = named == [leader];
+    let fastest = if is_alone {
         "it".to_owned()
     } else {
         group.name(leader)
     };
     let mut text = String::new();
-    if leader != named && best.within.contains(&named) {
+    let is_leader_named = named.contains(&leader);
+    if !is_leader_named && named.iter().all(|cell| best.within.contains(cell)) {
         text += &format!("; within {margin} of the fastest, {fastest}");
-    } else if leader != named {
+    } else if !is_leader_named {
         // Where it is open which of them is the faster, the order of the rows says as much.
-        if !best.unsettled.iter().any(|u| u.cell == named) {
+        if !best.unsettled.iter().any(|u| named.contains(&u.cell)) {
             text += &format!("; {fastest} was the fastest");
         }
     }
@@ -216,8 +228,8 @@ fn around(group: LabelledGroup, best: &BestClaim, named: usize) -> String {
     text
 }
 
-fn except(named: usize, cells: impl Iterator<Item = usize>) -> Vec<usize> {
-    cells.filter(|&cell| cell != named).collect()
+fn except(named: &[usize], cells: impl Iterator<Item = usize>) -> Vec<usize> {
+    cells.filter(|cell| !named.contains(cell)).collect()
 }
 
 /// Moves, handovers and the like: the fastest of them, without advice.

@@ -100,9 +100,10 @@ impl ConditionClauses {
     pub(super) fn holding(&self, group: LabelledGroup) -> Vec<String> {
         let held = held(group);
         let common = fixed(group, |key| !held.contains_key(key));
-        let alternatives = held
-            .values()
-            .map(|values| format!("whether {}", wording::either(values)));
+        let alternatives = held.values().map(|values| {
+            let conditions: Vec<String> = values.iter().map(|value| format!("if {value}")).collect();
+            format!("the same {}", wording::all(&conditions))
+        });
         let holds: Vec<String> = common.into_iter().chain(alternatives).collect();
         let holds = (!holds.is_empty()).then(|| holds.join("; "));
         holds
@@ -142,25 +143,37 @@ fn command(group: LabelledGroup) -> String {
     format!(" (at most {time}: pagewise run {name})")
 }
 
-/// The methods that an answer is about, as cells of its group: that of the recommendation, or each of several that are faster.
+/// The methods that an answer is about, as cells of its group, as measured the fastest first: that of the recommendation with
+/// those that are as good, or each of several that are faster.
 pub(crate) fn subjects(group: LabelledGroup) -> Vec<usize> {
-    match group.group.recommendation {
-        Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => vec![cell],
-        _ => group.group.faster.clone(),
-    }
+    let cell = match group.group.recommendation {
+        Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => cell,
+        _ => return group.group.faster.clone(),
+    };
+    let mut cells = [&[cell], group.group.alike.as_slice()].concat();
+    cells.sort_by(|&a, &b| ratio(group, a).total_cmp(&ratio(group, b)));
+    cells
+}
+
+/// A cell's estimated ratio to the baseline.
+fn ratio(group: LabelledGroup, cell: usize) -> f64 {
+    let comparison = group.comparison(cell);
+    comparison.and_then(|c| c.contrast.ratio).map_or(f64::INFINITY, |ratio| ratio.ratio)
+}
+
+/// The names of these methods: `thp or thp-populate`.
+pub(crate) fn subject_names(group: LabelledGroup) -> String {
+    let names: Vec<String> = subjects(group).into_iter().map(|cell| group.name(cell)).collect();
+    wording::either(&names)
 }
 
 /// The names of these methods; of an answer that recommends none, the method that another condition recommends.
 fn method(group: LabelledGroup) -> Option<String> {
-    let names: Vec<String> = subjects(group)
-        .into_iter()
-        .map(|cell| group.name(cell))
-        .collect();
-    if names.is_empty() {
+    if subjects(group).is_empty() {
         let first = group.group.conditions.first()?;
         return Some(group.cell(first.cell).method.clone());
     }
-    Some(wording::either(&names))
+    Some(subject_names(group))
 }
 
 /// Tells whether a condition was measured and decides nothing.

@@ -10,6 +10,7 @@ pub(crate) mod group;
 pub(crate) mod labels;
 pub(crate) mod missing;
 pub(crate) mod numbers;
+pub(crate) mod outlook;
 pub mod outliers;
 pub(crate) mod overview;
 pub mod phrases;

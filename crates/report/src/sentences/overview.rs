@@ -1,10 +1,10 @@
 //! The answers of an overview: for each question of an experiment one finding on its usual choice.
 
-use super::conditions::{ConditionClauses, subjects};
+use super::conditions::{ConditionClauses, subject_names, subjects};
 use super::labels::{LabelledExperiment, LabelledGroup};
 use super::wording;
 use record::outcome::{Cause, Status};
-use record::summary::{CellSummary, Comparison, Recommendation, Sureness, Verdict};
+use record::summary::{CellSummary, Comparison, Doubt, Recommendation, Sureness, Verdict};
 use std::collections::BTreeSet;
 
 /// Characters of a finding from which further methods are counted instead of named: a row is one line of 100 columns.
@@ -29,6 +29,10 @@ pub(crate) struct AnswerRow {
     /// The factors by which it is faster, at least and at most, where it is.
     pub factors: Option<(f64, f64)>,
     pub sureness: Option<Sureness>,
+    /// Seconds of further launches after which an open answer is expected to be settled, if any are.
+    pub further_s: Option<f64>,
+    /// Launches of one of its methods lie on two levels, which no time makes one.
+    pub has_levels: bool,
     /// Distance of the surprising ratio from one, as a logarithm.
     pub surprise: f64,
 }
@@ -100,10 +104,8 @@ impl AnswerRow {
         let usual = group.group.baseline?;
         let named = match group.group.recommendation {
             Recommendation::Use {
-                cell,
-                everywhere: true,
-                ..
-            } => faster(group, cell),
+                everywhere: true, ..
+            } => faster(group),
             Recommendation::Inconclusive { .. } if !group.group.faster.is_empty() => any_of(group),
             Recommendation::Depends { cell, .. } | Recommendation::Use { cell, .. } => {
                 depends(group, cell)?
@@ -134,9 +136,15 @@ impl AnswerRow {
             conditions: named.conditions,
             factors: named.factors,
             sureness: group.group.sureness,
+            further_s: group.group.further_s,
+            has_levels: group.comparisons().any(has_levels),
             surprise: named.surprise,
         })
     }
+}
+
+fn has_levels(comparison: &Comparison) -> bool {
+    matches!(comparison.doubt, Some(Doubt::TwoLevels(_)))
 }
 
 /// The answers of an experiment, the most surprising first. Its neighboring conditions are part of the answer under the usual
@@ -231,14 +239,20 @@ fn factors(group: LabelledGroup) -> (f64, f64) {
     hull(&factors)
 }
 
-/// A method that is faster under every usual condition, by the factors of all of them.
-fn faster(group: LabelledGroup, cell: usize) -> NamedMethod {
+/// Methods that are faster under every usual condition, each as good as the others, by the factors of all conditions.
+fn faster(group: LabelledGroup) -> NamedMethod {
     let factors = factors(group);
+    let methods = subjects(group);
+    let first = methods
+        .first()
+        .map_or_else(String::new, |&cell| figure(group, cell, ""));
+    let others: Vec<String> = methods.iter().skip(1).map(|&cell| group.name(cell)).collect();
+    let (finding, further) = with_further(first, " or ", &others, others.len());
     NamedMethod {
         kind: AnswerKind::Change,
-        method: group.name(cell),
-        finding: figure(group, cell, ""),
-        further: 0,
+        method: subject_names(group),
+        finding,
+        further,
         conditions: ConditionClauses::new(group, false).holding(group),
         factors: Some(factors),
         surprise: factors.0.ln(),
@@ -247,26 +261,10 @@ fn faster(group: LabelledGroup, cell: usize) -> NamedMethod {
 
 /// Methods of which each is shown to be faster.
 fn any_of(group: LabelledGroup) -> NamedMethod {
-    let methods = &group.group.faster;
-    let names: Vec<String> = methods.iter().map(|&cell| group.name(cell)).collect();
-    let method = wording::either(&names);
-    let factors = factors(group);
-    let surprise = factors.0.ln();
     if group.group.unmeasured.is_empty() && group.group.unsettled.is_empty() {
-        let first = methods
-            .first()
-            .map_or_else(String::new, |&cell| figure(group, cell, ""));
-        let (finding, further) = with_further(first, &names[1..], names.len() - 1);
-        return NamedMethod {
-            kind: AnswerKind::Change,
-            method,
-            finding,
-            further,
-            conditions: ConditionClauses::new(group, false).holding(group),
-            factors: Some(factors),
-            surprise,
-        };
+        return faster(group);
     }
+    let method = subject_names(group);
     NamedMethod {
         kind: AnswerKind::Depends,
         finding: method.clone(),
@@ -274,7 +272,7 @@ fn any_of(group: LabelledGroup) -> NamedMethod {
         method,
         conditions: ConditionClauses::new(group, true).depending(group),
         factors: None,
-        surprise,
+        surprise: factors(group).0.ln(),
     }
 }
 
@@ -373,17 +371,22 @@ impl OtherMethods {
         let Some(first) = findings.first() else {
             return (String::new(), 0);
         };
-        with_further(first.clone(), &names, findings.len() - 1)
+        with_further(first.clone(), ", ", &names, findings.len() - 1)
     }
 }
 
-/// A finding with the names of as many further methods as a line has room for, and the number of the others.
-fn with_further(mut finding: String, names: &[String], mut further: usize) -> (String, usize) {
+/// A finding with the names of as many further methods as a line has room for, each after a `joint`, and the number of the others.
+fn with_further(
+    mut finding: String,
+    joint: &str,
+    names: &[String],
+    mut further: usize,
+) -> (String, usize) {
     for name in names {
         if finding.chars().count() + name.chars().count() > FINDING_ROOM {
             break;
         }
-        finding += &format!(", {name}");
+        finding += &format!("{joint}{name}");
         further -= 1;
     }
     (finding, further)

@@ -146,11 +146,15 @@ fn in_one_line(summary: &Summary, rows: &[AnswerRow]) -> String {
             wording::count(all, "question")
         );
     }
+    // The open rows of an overview have the time that they need.
+    let lacks_time = early > 0 || open > 0 && !summary.settings.is_overview;
     match (noise.is_empty(), open + early) {
         (_, 0) => {}
+        (true, _) if !lacks_time => {}
         (true, _) => line += ": more time would help (--budget)",
+        (false, _) if !lacks_time => line += ": a quieter machine would help (--wait-for-quiet 10min)",
         (false, _) => {
-            line += ": more time or a quieter one would help (--budget, --wait-for-quiet 10min)"
+            line += ": more time or a quieter machine would help (--budget, --wait-for-quiet 10min)"
         }
     }
     line

@@ -186,8 +186,14 @@ fn advised(case: &Case) -> AdvisedMethod<'_> {
 fn advice(case: &Case) -> String {
     match advised(case) {
         (Some(method), Some(gain), _) => {
+            let methods = either(&[slice::from_ref(method), case.alike.as_slice()].concat());
+            let subject = if case.alike.is_empty() {
+                "it"
+            } else {
+                method.as_str()
+            };
             format!(
-                "Use {method}: it takes {} of the time of {}, the usual choice.",
+                "Use {methods}: {subject} takes {} of the time of {}, the usual choice.",
                 ratio_words(gain),
                 case.baseline
             )

@@ -219,6 +219,8 @@ fn case<'a>(
 /// Applies the run's own verdict on the group.
 fn advise_by_group(case: &mut Case, cells: &CaseCells, group: &GroupSummary) {
     (case.way, case.gain) = cells.advised(group);
+    let alike = group.alike.iter();
+    case.alike = alike.filter_map(|&cell| cells.method_name(cell)).collect();
     if let Some(best) = group.best.iter().find(|best| best.group.is_empty()) {
         note_near(case, cells, group, best);
     }
@@ -238,7 +240,7 @@ fn note_near(case: &mut Case, cells: &CaseCells, group: &GroupSummary, best: &Be
         *names = indexes
             .into_iter()
             .filter_map(|index| cells.name(group, index))
-            .filter(|name| Some(name) != case.way.as_ref())
+            .filter(|name| Some(name) != case.way.as_ref() && !case.alike.contains(name))
             .collect();
     }
 }

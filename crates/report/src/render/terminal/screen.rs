@@ -199,6 +199,7 @@ mod tests {
                 "40 s: pagewise run relay)",
                 "pagewise doctor --noise",
                 "why: pagewise report last --doubt",
+                "x. All words: pagewise show words",
                 "64 MiB",
                 "(A/A ±34 %)",
                 "(95 % CI 20.4–31.4×)",

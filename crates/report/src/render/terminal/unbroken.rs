@@ -18,9 +18,27 @@ pub(super) fn unbroken(text: &str) -> Vec<String> {
             Some(known) if is_joined => *known = format!("{known} {word}"),
             _ => parts.push(word.to_owned()),
         }
+        if command.begins() && is_joined {
+            join_label(&mut parts);
+        }
         last = word;
     }
     parts
+}
+
+/// Joins a command's label of two words that begin a sentence: `All words: pagewise`.
+fn join_label(parts: &mut Vec<String>) {
+    let begins_sentence = match parts.as_slice() {
+        [.., before, _, _] => before.ends_with(['.', ';']),
+        [_, _] => true,
+        _ => false,
+    };
+    if let Some(rest) = parts.pop_if(|_| begins_sentence) {
+        match parts.last_mut() {
+            Some(first) => *first = format!("{first} {rest}"),
+            None => parts.push(rest),
+        }
+    }
 }
 
 /// A command within a sentence.
@@ -33,6 +51,11 @@ struct Command {
 }
 
 impl Command {
+    /// Tells whether the last word was its first one.
+    fn begins(&self) -> bool {
+        self.length == 1
+    }
+
     /// Tells whether a word goes on with the command that the last one belongs to; `pagewise` begins one, and stays with `why:`.
     fn goes_on(&mut self, last: &str, word: &str) -> bool {
         if word.trim_start_matches('(') == "pagewise" {

@@ -1,6 +1,7 @@
 //! Articles: which there are, and the figures of one beside ours, with its question, its pictures and its sentences.
 
 mod compared;
+mod listing;
 mod pictures;
 mod statements;
 
@@ -16,12 +17,15 @@ use record::sizes::{format_ns, three_digits};
 use record::summary::{CellSummary, Summary};
 
 pub use compared::compared;
+pub use listing::has_lines;
 
-/// Articles, and the claims among which theirs are.
+/// Articles, with the claims and the programs among which theirs are.
 #[derive(Clone, Copy, Default)]
 pub struct Articles<'a> {
     pub articles: &'a [&'a Published],
     pub claims: &'a [Claim],
+    /// Files of programs, each with its text.
+    pub programs: &'a [(&'a str, &'a str)],
 }
 
 /// A row of an article's table: a published figure with the cells that repeat it.
@@ -121,14 +125,15 @@ fn has_figure(row: &ArticleRow) -> bool {
 
 /// The articles' tables beside our figures. Of several articles, rows without a statement or figure are only counted.
 pub fn sections(articles: Articles, summary: &Summary) -> Vec<Section> {
-    let Articles { articles, claims } = articles;
     articles
+        .articles
         .iter()
-        .map(|article| section(article, claims, articles.len() == 1, summary))
+        .map(|article| section(article, articles, summary))
         .collect()
 }
 
-fn section(article: &Published, claims: &[Claim], alone: bool, summary: &Summary) -> Section {
+fn section(article: &Published, articles: Articles, summary: &Summary) -> Section {
+    let (claims, alone) = (articles.claims, articles.articles.len() == 1);
     let article = &at_measured_sizes(article, summary);
     let rows = rows(article, summary);
     // What decides a sentence of the article is shown with the sentence.
@@ -163,6 +168,7 @@ fn section(article: &Published, claims: &[Claim], alone: bool, summary: &Summary
         blocks.push(Block::Text(more));
     }
     blocks.extend(statements::blocks(article, claims, &rows, summary));
+    blocks.extend(listing::blocks(article, articles.programs, &rows));
     blocks.push(Block::Commands(vec![
         format!("pagewise run --published {} --budget 10min", article.id),
         format!("pagewise show --published {}", article.id),

@@ -6,7 +6,7 @@ use crate::render::document::{
 use crate::render::plot::{Axis, Plot};
 use crate::sentences::labels::LabelledRun;
 use crate::sentences::overview::{AnswerKind, AnswerRow, answers, second_answer, why_unanswered};
-use crate::sentences::{missing, sure, wording};
+use crate::sentences::{missing, outlook, sure, wording};
 use crate::tables::columns::Columns;
 use record::summary::Summary;
 
@@ -19,6 +19,8 @@ const SURE_LINES: usize = 4;
 /// The rows, and the lists below.
 pub(super) struct Overview {
     rows: Vec<AnswerRow>,
+    /// The time that is expected to settle the open rows.
+    settling: Option<String>,
     /// Questions that found no place.
     left_out: usize,
     /// Experiments without an answer, each with the reason.
@@ -104,8 +106,10 @@ impl Overview {
         let next = next(name, most_surprising(&rows));
         let mut sure = sure::lines(run, &rows);
         sure.push(format!("why: pagewise report {name} --doubt"));
+        let rows = in_order_of_kinds(rows);
         Overview {
-            rows: in_order_of_kinds(rows),
+            settling: outlook::settling(run, &rows),
+            rows,
             left_out,
             unanswered,
             sure,
@@ -145,8 +149,9 @@ impl Overview {
         blocks
     }
 
-    /// The rows alone.
-    pub(super) fn answers(self) -> Vec<Block> {
+    /// The rows alone, as long as more is measured.
+    pub(super) fn answers(mut self) -> Vec<Block> {
+        self.settling = None;
         self.table().map(Block::Table).into_iter().collect()
     }
 
@@ -197,7 +202,12 @@ impl Overview {
         let bodies: Vec<Body> = self
             .rows
             .chunk_by(|a, b| a.kind == b.kind)
-            .map(|rows| columns.body(rows[0].kind.heading(), rows.iter().flat_map(lines)))
+            .map(|rows| {
+                let kind = rows[0].kind;
+                let below = self.settling.iter().filter(|_| kind == AnswerKind::Open);
+                let below = below.map(|line| OverviewLine::Condition(line));
+                columns.body(kind.heading(), rows.iter().flat_map(lines).chain(below))
+            })
             .collect();
         let caption = "The usual choice of each experiment against the others";
         (!bodies.is_empty()).then(|| Table {
@@ -211,7 +221,7 @@ impl Overview {
 /// A line of the table.
 enum OverviewLine<'a> {
     Answer(&'a AnswerRow),
-    /// A condition that the answer above depends on.
+    /// A condition that the answer above depends on, or a line on all answers above.
     Condition(&'a str),
 }
 
@@ -323,7 +333,7 @@ fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
     vec![
         format!("pagewise report {run} {name}"),
         format!("pagewise run {name}"),
-        "pagewise claims list".to_owned(),
+        "pagewise claims --about MAP_POPULATE".to_owned(),
         format!("pagewise advise {advised}"),
     ]
 }
