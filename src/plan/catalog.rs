@@ -163,8 +163,8 @@ mod tests {
             "a", "an", "and", "are", "from", "has", "in", "is", "its", "of", "on", "that", "the", "to",
             "was", "were",
         ];
-        let words = clause.split(|sign: char| !sign.is_alphanumeric());
-        words.filter(|word| !word.is_empty() && !SMALL.contains(word)).collect()
+        let parts = clause.split(|sign: char| !sign.is_alphanumeric());
+        parts.filter(|word| !word.is_empty() && !SMALL.contains(word)).collect()
     }
 
     #[test]
@@ -176,9 +176,9 @@ mod tests {
             }
             for (at, (key, clause)) in clauses.iter().enumerate() {
                 for (other_key, other) in &clauses[at + 1..] {
-                    let (words, other_words) = (content(clause), content(other));
-                    let shared = words.intersection(&other_words).count();
-                    let is_near = 2 * shared > words.union(&other_words).count();
+                    let (first, second) = (content(clause), content(other));
+                    let shared = first.intersection(&second).count();
+                    let is_near = 2 * shared > first.union(&second).count();
                     assert!(
                         key == other_key || !is_near,
                         "{}: {key}: {clause:?}; {other_key}: {other:?}",

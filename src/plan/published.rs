@@ -200,9 +200,9 @@ fn languages_of(figure: &Figure) -> impl Iterator<Item = Language> {
 
 /// The sentence that articles have no row in these languages, with the ones in which they have some.
 fn no_row(articles: &[Published], languages: &[Language]) -> String {
-    let words = |languages: &[Language]| {
-        let words: Vec<&str> = languages.iter().map(|language| language.word()).collect();
-        words.join(", ")
+    let joined = |languages: &[Language]| {
+        let names: Vec<&str> = languages.iter().map(|language| language.word()).collect();
+        names.join(", ")
     };
     let figures = articles.iter().flat_map(|article| &article.figures);
     let mut known: Vec<Language> = Vec::new();
@@ -216,8 +216,8 @@ fn no_row(articles: &[Published], languages: &[Language]) -> String {
     format!(
         "{} has no row in {}: its rows are in {}; pagewise run {experiment} --language {} measures other methods",
         ids.join(", "),
-        words(languages),
-        words(&known),
+        joined(languages),
+        joined(&known),
         languages.first().map_or("c", |language| language.word()),
     )
 }
@@ -308,8 +308,8 @@ mod tests {
                 let (_, text) = texts().iter().find(|(file, _)| *file == measured.program).unwrap();
                 assert!(report::published::has_lines(text, measured), "{}", measured.title);
                 for label in measured.marks.iter().filter_map(|mark| mark.figure.as_ref()) {
-                    let mut own = article.figures.iter().filter(|f| f.is_as_published());
-                    assert!(own.any(|figure| figure.label == *label), "{}: {label}", article.id);
+                    let mut figures = article.figures.iter().filter(|f| f.is_as_published());
+                    assert!(figures.any(|figure| figure.label == *label), "{}: {label}", article.id);
                 }
             }
         }

@@ -98,12 +98,12 @@ fn shown_no_faster(comparison: &Comparison, edge: f64) -> Option<f64> {
 
 /// Launches with which the half-width of a ratio's logarithm is expected to be this: its square falls with their number.
 fn to_width(ratio: &Ratio, width: f64) -> f64 {
-    let own = if ratio.error > 0.0 {
+    let now = if ratio.error > 0.0 {
         ERRORS * ratio.error
     } else {
         (ratio.high / ratio.low).ln() / 2.0
     };
-    let launches = ratio.launches as f64 * (own / width).powi(2);
+    let launches = ratio.launches as f64 * (now / width).powi(2);
     launches.max(LEAST_LAUNCHES as f64)
 }
 

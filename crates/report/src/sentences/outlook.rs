@@ -21,8 +21,11 @@ struct OpenQuestions<'a> {
     unsettled: Vec<&'a str>,
 }
 
-/// A line on the open rows: the time that is expected to settle them, with the command; none where nothing is open.
+/// A line on the open rows of an overview: the time that is expected to settle them, with the command; none where nothing is open.
 pub(crate) fn settling(run: &LabelledRun, rows: &[AnswerRow]) -> Option<String> {
+    if !run.summary.settings.is_overview {
+        return None;
+    }
     let open = OpenQuestions::new(run, rows)?;
     let mut line = open.sentence();
     if !open.unsettled.is_empty() && !open.names.is_empty() {
@@ -109,14 +112,14 @@ mod tests {
 
     #[test]
     fn an_expected_time_is_rounded_up() {
-        for (seconds, said, given) in [
+        for (seconds, spoken, given) in [
             (31.0, "40 s", "40s"),
             (110.1, "2 min", "2min"),
             (121.0, "3 min", "3min"),
             (3601.0, "1 h 10 min", "70min"),
         ] {
             let rounded = rounded_up(seconds);
-            assert_eq!((wording::duration(rounded).as_str(), budget(rounded).as_str()), (said, given));
+            assert_eq!((wording::duration(rounded).as_str(), budget(rounded).as_str()), (spoken, given));
         }
     }
 

@@ -62,7 +62,7 @@ struct OtherMethods {
 impl AnswerKind {
     pub fn heading(self) -> &'static str {
         match self {
-            AnswerKind::Change => "Change: shown to be faster here, under every usual condition",
+            AnswerKind::Change => "Change: faster here under every usual condition, by so much (95 % CI)",
             AnswerKind::Depends => "Depends: faster only under conditions that are named",
             AnswerKind::Keep => "Keep: no other method is faster",
             AnswerKind::Open => {
@@ -93,6 +93,12 @@ impl AnswerRow {
     /// A change that is worth making, in a few words: `fault 16 MiB thp 3.0–3.8×`.
     pub fn briefly(&self) -> String {
         format!("{} {} {}×", self.question, self.method, self.faster())
+    }
+
+    /// The first method that it names, as `EXPERIMENT/METHOD`.
+    pub fn first_method(&self) -> String {
+        let name = self.method.split([' ', ',', '@']).next().unwrap_or_default();
+        format!("{}/{name}", self.experiment)
     }
 
     /// Tells whether two answers name the same method for the same reason.

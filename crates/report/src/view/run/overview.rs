@@ -290,13 +290,10 @@ fn in_order_of_kinds(mut rows: Vec<AnswerRow>) -> Vec<AnswerRow> {
     rows
 }
 
-/// The experiment of the first row that recommends a change, otherwise of the first row.
-fn most_surprising(rows: &[AnswerRow]) -> Option<&str> {
-    let row = rows
-        .iter()
-        .find(|row| row.kind == AnswerKind::Change)
-        .or(rows.first())?;
-    Some(&row.experiment)
+/// The first row that recommends a change, otherwise the first row.
+fn most_surprising(rows: &[AnswerRow]) -> Option<&AnswerRow> {
+    let mut changes = rows.iter().filter(|row| row.kind == AnswerKind::Change);
+    changes.next().or(rows.first())
 }
 
 /// Experiments that `advise` answers questions about.
@@ -321,10 +318,11 @@ pub const ADVISED: [&str; 18] = [
     "write",
 ];
 
-fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
-    let Some(name) = most_surprising else {
+fn next(run: &str, most_surprising: Option<&AnswerRow>) -> Vec<String> {
+    let Some(row) = most_surprising else {
         return vec!["pagewise doctor".to_owned()];
     };
+    let name = row.experiment.as_str();
     let advised = if ADVISED.contains(&name) {
         name
     } else {
@@ -332,6 +330,7 @@ fn next(run: &str, most_surprising: Option<&str>) -> Vec<String> {
     };
     vec![
         format!("pagewise report {run} {name}"),
+        format!("pagewise show {}", row.first_method()),
         format!("pagewise run {name}"),
         "pagewise claims --about MAP_POPULATE".to_owned(),
         format!("pagewise advise {advised}"),
