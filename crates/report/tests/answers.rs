@@ -511,3 +511,73 @@ fn doubts_name_the_worst_of_each_kind_in_five_lines() {
     assert!(text.contains("and 2 more kinds"), "{text}");
     assert!(!text.contains("no hardware counters"), "{text}");
 }
+
+/// The recorded overview whose first recommended method has another one beside it that is as good.
+fn with_two_best() -> (Summary, [String; 2]) {
+    let mut summary = recorded("look");
+    let is_recommended = |group: &record::summary::GroupSummary| {
+        matches!(group.recommendation, Recommendation::Use { .. })
+    };
+    let at = summary.groups.iter().position(is_recommended).unwrap();
+    let Recommendation::Use { cell, .. } = summary.groups[at].recommendation else {
+        panic!()
+    };
+    let headline = summary.experiment("allocate").unwrap().headline.clone();
+    let group = &mut summary.groups[at];
+    let usual = group.baseline;
+    let mut cells = group.cells.iter().copied();
+    let other = cells.find(|&c| c != cell && Some(c) != usual && summary.cells[c].is_ranked());
+    let other = other.unwrap();
+    let of_both = group.comparisons.iter_mut().filter(|c| c.phase == headline);
+    for comparison in of_both.filter(|c| [cell, other].contains(&c.cell)) {
+        let (low, high) = if comparison.cell == cell {
+            (0.21, 0.25)
+        } else {
+            (0.20, 0.24)
+        };
+        comparison.contrast = Contrast::alone(Some(ratio(low, high)), 0.02);
+        comparison.doubt = None;
+    }
+    group.alike = vec![other];
+    let names = [other, cell].map(|cell| summary.cells[cell].method.clone());
+    (summary, names)
+}
+
+#[test]
+fn methods_that_are_as_good_are_recommended_together_the_fastest_first() {
+    let (summary, [first, second]) = with_two_best();
+    let tables = shown(&summary, 160, true);
+    let answer = format!("→ use {first} or {second}: 4.0–5.0× faster (95 % CI of all)");
+    assert!(tables.contains(&answer), "{tables}");
+    let row = shown(&summary, 140, false);
+    let change = row.split("Change:").nth(1).expect(&row);
+    assert!(change.contains(&format!(" or {second}  ")), "{row}");
+    assert!(change.contains("4.0–5.0"), "{row}");
+}
+
+#[test]
+fn open_rows_of_an_overview_have_the_time_that_should_settle_them() {
+    let (mut summary, _) = with_two_best();
+    let copy = summary.groups.iter_mut().filter(|group| group.experiment == "copy");
+    for group in copy {
+        group.recommendation = Recommendation::Inconclusive {
+            cell: group.baseline.unwrap(),
+        };
+        group.faster.clear();
+        group.further_s = Some(10.0);
+    }
+    let launch_s = summary.experiment("copy").unwrap().launch_s;
+    summary.elapsed_s = summary.experiments.iter().map(|e| e.launch_s).sum();
+    let text = shown(&summary, 140, false);
+    let line = text.lines().find(|line| line.contains("should settle these")).expect(&text);
+    assert!(line.contains("pagewise run copy --budget "), "{line}");
+    let budget = line.rsplit(' ').next().unwrap();
+    let budget_s = record::sizes::parse_seconds(budget).unwrap();
+    assert!(
+        (launch_s + 10.0..launch_s + 30.0).contains(&budget_s),
+        "{budget_s} s for {launch_s} s and 10 s more of each open question"
+    );
+    // What is no overview has its own command line, which is not known here.
+    summary.settings.is_overview = false;
+    assert!(!shown(&summary, 140, false).contains("should settle"));
+}
