@@ -160,11 +160,13 @@ mod tests {
     /// The words of a clause that carry its meaning.
     fn content(clause: &str) -> BTreeSet<&str> {
         const SMALL: [&str; 16] = [
-            "a", "an", "and", "are", "from", "has", "in", "is", "its", "of", "on", "that", "the", "to",
-            "was", "were",
+            "a", "an", "and", "are", "from", "has", "in", "is", "its", "of", "on", "that", "the",
+            "to", "was", "were",
         ];
         let parts = clause.split(|sign: char| !sign.is_alphanumeric());
-        parts.filter(|word| !word.is_empty() && !SMALL.contains(word)).collect()
+        parts
+            .filter(|word| !word.is_empty() && !SMALL.contains(word))
+            .collect()
     }
 
     #[test]
@@ -172,7 +174,12 @@ mod tests {
         for experiment in experiments(None).unwrap() {
             let mut clauses: Vec<(&str, &str)> = Vec::new();
             for (key, parameter) in &experiment.parameters {
-                clauses.extend(parameter.when.values().map(|clause| (key.as_str(), clause.as_str())));
+                clauses.extend(
+                    parameter
+                        .when
+                        .values()
+                        .map(|clause| (key.as_str(), clause.as_str())),
+                );
             }
             for (at, (key, clause)) in clauses.iter().enumerate() {
                 for (other_key, other) in &clauses[at + 1..] {

@@ -90,8 +90,11 @@ impl ArticleProgram {
 
 /// The file of every program with its text.
 pub fn texts() -> &'static [(&'static str, &'static str)] {
-    static TEXTS: LazyLock<Vec<(&'static str, &'static str)>> =
-        LazyLock::new(|| programs().map(|program| (program.file, program.text)).collect());
+    static TEXTS: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
+        programs()
+            .map(|program| (program.file, program.text))
+            .collect()
+    });
     &TEXTS
 }
 
@@ -209,7 +212,10 @@ fn no_row(articles: &[Published], languages: &[Language]) -> String {
     let mut experiment = "fault";
     for figure in figures {
         experiment = figure.cell.split('/').next().unwrap_or(experiment);
-        let new: Vec<Language> = languages_of(figure).filter(|l| !known.contains(l)).take(1).collect();
+        let new: Vec<Language> = languages_of(figure)
+            .filter(|l| !known.contains(l))
+            .take(1)
+            .collect();
         known.extend(new);
     }
     let ids: Vec<&str> = articles.iter().map(|article| article.id.as_str()).collect();
@@ -305,11 +311,26 @@ mod tests {
         for article in all().unwrap() {
             assert!(!article.loops.is_empty() || article.once, "{}", article.id);
             for measured in &article.loops {
-                let (_, text) = texts().iter().find(|(file, _)| *file == measured.program).unwrap();
-                assert!(report::published::has_lines(text, measured), "{}", measured.title);
-                for label in measured.marks.iter().filter_map(|mark| mark.figure.as_ref()) {
+                let (_, text) = texts()
+                    .iter()
+                    .find(|(file, _)| *file == measured.program)
+                    .unwrap();
+                assert!(
+                    report::published::has_lines(text, measured),
+                    "{}",
+                    measured.title
+                );
+                for label in measured
+                    .marks
+                    .iter()
+                    .filter_map(|mark| mark.figure.as_ref())
+                {
                     let mut figures = article.figures.iter().filter(|f| f.is_as_published());
-                    assert!(figures.any(|figure| figure.label == *label), "{}: {label}", article.id);
+                    assert!(
+                        figures.any(|figure| figure.label == *label),
+                        "{}: {label}",
+                        article.id
+                    );
                 }
             }
         }
@@ -361,9 +382,15 @@ mod tests {
             cells(&[find(id).unwrap()], &experiments, &workers, &wish, false)
         };
         let (of_c, _) = planned("p1", Language::C).unwrap();
-        assert!(of_c.iter().all(|planned| planned.cell.worker.starts_with("c-")));
+        assert!(
+            of_c.iter()
+                .all(|planned| planned.cell.worker.starts_with("c-"))
+        );
         let error = planned("p5", Language::C).unwrap_err().to_string();
-        assert!(error.starts_with("P5 has no row in c: its rows are in go;"), "{error}");
+        assert!(
+            error.starts_with("P5 has no row in c: its rows are in go;"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -67,8 +67,9 @@ pub struct MeasuredLoop {
     pub program: String,
     /// Heading: a sentence on the loop.
     pub title: String,
-    /// Text in its first line, and in its last one.
+    /// Text in its first line.
     pub from: String,
+    /// Text in its last line.
     pub to: String,
     /// Lines that decide the figure, in order.
     #[serde(rename = "mark")]

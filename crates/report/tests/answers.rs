@@ -558,7 +558,10 @@ fn methods_that_are_as_good_are_recommended_together_the_fastest_first() {
 #[test]
 fn open_rows_of_an_overview_have_the_time_that_should_settle_them() {
     let (mut summary, _) = with_two_best();
-    let copy = summary.groups.iter_mut().filter(|group| group.experiment == "copy");
+    let copy = summary
+        .groups
+        .iter_mut()
+        .filter(|group| group.experiment == "copy");
     for group in copy {
         group.recommendation = Recommendation::Inconclusive {
             cell: group.baseline.unwrap(),
@@ -569,7 +572,10 @@ fn open_rows_of_an_overview_have_the_time_that_should_settle_them() {
     let launch_s = summary.experiment("copy").unwrap().launch_s;
     summary.elapsed_s = summary.experiments.iter().map(|e| e.launch_s).sum();
     let text = shown(&summary, 140, false);
-    let line = text.lines().find(|line| line.contains("should settle these")).expect(&text);
+    let line = text
+        .lines()
+        .find(|line| line.contains("should settle these"))
+        .expect(&text);
     assert!(line.contains("pagewise run copy --budget "), "{line}");
     let budget = line.rsplit(' ').next().unwrap();
     let budget_s = record::sizes::parse_seconds(budget).unwrap();

@@ -103,7 +103,9 @@ impl ConditionedGroups<'_> {
         } else {
             faster.clone()
         };
-        let conditions = subjects.iter().flat_map(|&cell| self.conditions(group, cell));
+        let conditions = subjects
+            .iter()
+            .flat_map(|&cell| self.conditions(group, cell));
         let conditions: Vec<AnswerCondition> = conditions.collect();
         let others = match recommendation {
             Recommendation::Use { .. } => self.others(group, |there| self.known(there, &subjects)),

@@ -3,7 +3,9 @@
 use crate::evidence::Evidence;
 use record::experiment::Experiment;
 use record::state::State;
-use record::summary::{CellSummary, Comparison, Doubt, GroupSummary, Ratio, Recommendation, Verdict};
+use record::summary::{
+    CellSummary, Comparison, Doubt, GroupSummary, Ratio, Recommendation, Verdict,
+};
 use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
 
@@ -44,7 +46,10 @@ pub(crate) fn forecast(
 /// Launches of a group's baseline, and the seconds of all launches of the group.
 fn spent(evidence: &Evidence, group: &GroupSummary) -> Option<(usize, f64)> {
     let baseline = evidence.cells.get(&group.baseline?)?.launches.len();
-    let launches = group.cells.iter().filter_map(|cell| evidence.cells.get(cell));
+    let launches = group
+        .cells
+        .iter()
+        .filter_map(|cell| evidence.cells.get(cell));
     let by_launch: BTreeMap<usize, f64> = launches
         .flat_map(|cell| &cell.launches)
         .map(|launch| (launch.launch, launch.wall_s))
@@ -62,7 +67,9 @@ fn launches_needed(
 ) -> Option<f64> {
     let edge = margin.ln_1p();
     let headlines = group.comparisons.iter().filter(|c| {
-        c.phase == experiment.headline() && cells[c.cell].is_ranked() && group.cells.contains(&c.cell)
+        c.phase == experiment.headline()
+            && cells[c.cell].is_ranked()
+            && group.cells.contains(&c.cell)
     });
     let is_open = |c: &&Comparison| c.contrast.overall() == Verdict::NotSettled;
     let open: Vec<&Comparison> = headlines.filter(is_open).collect();
@@ -151,7 +158,10 @@ mod tests {
     #[test]
     fn what_is_far_from_the_edge_needs_few_launches_and_what_is_near_it_many() {
         let [far, near] = [0.7, 0.95].map(|ratio| shown_faster(&compared(ratio, 0.1, None), EDGE));
-        assert!(far.unwrap() < 20.0 && near.unwrap() > 100.0, "{far:?} {near:?}");
+        assert!(
+            far.unwrap() < 20.0 && near.unwrap() > 100.0,
+            "{far:?} {near:?}"
+        );
         let [slower, same] =
             [1.2, 0.99].map(|ratio| shown_no_faster(&compared(ratio, 0.1, None), EDGE));
         assert!(slower.unwrap() < same.unwrap(), "{slower:?} {same:?}");

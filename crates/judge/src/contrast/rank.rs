@@ -188,7 +188,10 @@ struct BestSet<'a> {
 
 /// The best methods of these: the simplest, and those about as fast that are not set apart from it, the fastest first. `None`
 /// where none is to be named, or where one that is not set apart from it and seems faster is not shown to beat the baseline.
-fn best_set<'a>(rivals: &'a [Rival], are_apart: impl Fn(usize, usize) -> bool) -> Option<BestSet<'a>> {
+fn best_set<'a>(
+    rivals: &'a [Rival],
+    are_apart: impl Fn(usize, usize) -> bool,
+) -> Option<BestSet<'a>> {
     let named = simplest(rivals)?;
     let mut alike: Vec<&Rival> = rivals
         .iter()
@@ -196,7 +199,11 @@ fn best_set<'a>(rivals: &'a [Rival], are_apart: impl Fn(usize, usize) -> bool) -
         .filter(|r| !are_apart(named.cell, r.cell))
         .collect();
     let seems_faster = |r: &&Rival| r.ratio.ratio < named.ratio.ratio;
-    if alike.iter().filter(|r| seems_faster(r)).any(|r| !r.is_faster()) {
+    if alike
+        .iter()
+        .filter(|r| seems_faster(r))
+        .any(|r| !r.is_faster())
+    {
         return None;
     }
     alike.retain(|r| r.is_faster());
@@ -246,7 +253,10 @@ pub(crate) fn recommend(
         }
         None => Recommendation::Keep { cell: baseline },
     };
-    (recommendation, best.map_or_else(Vec::new, |best| best.alike))
+    (
+        recommendation,
+        best.map_or_else(Vec::new, |best| best.alike),
+    )
 }
 
 /// The least that this machine can take for the group's job: the fastest cell of role `limit`, or a method that is shown to

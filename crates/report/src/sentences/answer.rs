@@ -97,7 +97,10 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
                 format!(" if {}", own_condition(group))
             };
             let (methods, gain) = (subject_names(group), gain(group, ratio));
-            (format!("→ use {methods}{condition}: {gain}"), subjects(group))
+            (
+                format!("→ use {methods}{condition}: {gain}"),
+                subjects(group),
+            )
         }
         Recommendation::Depends { .. } => {
             let clauses = ConditionClauses::new(group, true);
@@ -124,7 +127,9 @@ fn gain(group: LabelledGroup, ratio: Ratio) -> String {
     if group.group.alike.is_empty() {
         return wording::shown("faster", ratio.high, &ratio);
     }
-    let contrasts = subjects(group).into_iter().filter_map(|cell| group.comparison(cell));
+    let contrasts = subjects(group)
+        .into_iter()
+        .filter_map(|cell| group.comparison(cell));
     let ratios = contrasts.filter_map(|comparison| comparison.contrast.ratio);
     let hull = ratios.fold(ratio, |hull, other| Ratio {
         low: hull.low.min(other.low),

@@ -101,7 +101,8 @@ impl ConditionClauses {
         let held = held(group);
         let common = fixed(group, |key| !held.contains_key(key));
         let alternatives = held.values().map(|values| {
-            let conditions: Vec<String> = values.iter().map(|value| format!("if {value}")).collect();
+            let conditions: Vec<String> =
+                values.iter().map(|value| format!("if {value}")).collect();
             format!("the same {}", wording::all(&conditions))
         });
         let holds: Vec<String> = common.into_iter().chain(alternatives).collect();
@@ -158,12 +159,17 @@ pub(crate) fn subjects(group: LabelledGroup) -> Vec<usize> {
 /// A cell's estimated ratio to the baseline.
 fn ratio(group: LabelledGroup, cell: usize) -> f64 {
     let comparison = group.comparison(cell);
-    comparison.and_then(|c| c.contrast.ratio).map_or(f64::INFINITY, |ratio| ratio.ratio)
+    comparison
+        .and_then(|c| c.contrast.ratio)
+        .map_or(f64::INFINITY, |ratio| ratio.ratio)
 }
 
 /// The names of these methods: `thp or thp-populate`.
 pub(crate) fn subject_names(group: LabelledGroup) -> String {
-    let names: Vec<String> = subjects(group).into_iter().map(|cell| group.name(cell)).collect();
+    let names: Vec<String> = subjects(group)
+        .into_iter()
+        .map(|cell| group.name(cell))
+        .collect();
     wording::either(&names)
 }
 

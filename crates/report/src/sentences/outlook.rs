@@ -73,12 +73,15 @@ impl<'a> OpenQuestions<'a> {
         let names = self.names.join(" ");
         let seconds = rounded_up(self.settled_s);
         if self.names.is_empty() {
-            return "no time is expected to settle these: their launches are on two levels".to_owned();
+            return "no time is expected to settle these: their launches are on two levels"
+                .to_owned();
         }
         if seconds < self.usual_up_to_s {
             let time = wording::duration(seconds);
             let budget = budget(seconds);
-            return format!("about {time} should settle these: pagewise run {names} --budget {budget}");
+            return format!(
+                "about {time} should settle these: pagewise run {names} --budget {budget}"
+            );
         }
         let time = wording::duration(self.usual_up_to_s);
         format!(
@@ -119,7 +122,13 @@ mod tests {
             (3601.0, "1 h 10 min", "70min"),
         ] {
             let rounded = rounded_up(seconds);
-            assert_eq!((wording::duration(rounded).as_str(), budget(rounded).as_str()), (spoken, given));
+            assert_eq!(
+                (
+                    wording::duration(rounded).as_str(),
+                    budget(rounded).as_str()
+                ),
+                (spoken, given)
+            );
         }
     }
 
@@ -132,7 +141,13 @@ mod tests {
             unsettled: Vec::new(),
         };
         let [short, long] = [70.0, 1000.0].map(|settled_s| open(settled_s).sentence());
-        assert_eq!(short, "about 1 min 10 s should settle these: pagewise run copy unmap --budget 70s");
-        assert!(long.starts_with("more than 2 min 30 s at this noise"), "{long}");
+        assert_eq!(
+            short,
+            "about 1 min 10 s should settle these: pagewise run copy unmap --budget 70s"
+        );
+        assert!(
+            long.starts_with("more than 2 min 30 s at this noise"),
+            "{long}"
+        );
     }
 }

@@ -62,7 +62,9 @@ struct OtherMethods {
 impl AnswerKind {
     pub fn heading(self) -> &'static str {
         match self {
-            AnswerKind::Change => "Change: faster here under every usual condition, by so much (95 % CI)",
+            AnswerKind::Change => {
+                "Change: faster here under every usual condition, by so much (95 % CI)"
+            }
             AnswerKind::Depends => "Depends: faster only under conditions that are named",
             AnswerKind::Keep => "Keep: no other method is faster",
             AnswerKind::Open => {
@@ -97,7 +99,11 @@ impl AnswerRow {
 
     /// The first method that it names, as `EXPERIMENT/METHOD`.
     pub fn first_method(&self) -> String {
-        let name = self.method.split([' ', ',', '@']).next().unwrap_or_default();
+        let name = self
+            .method
+            .split([' ', ',', '@'])
+            .next()
+            .unwrap_or_default();
         format!("{}/{name}", self.experiment)
     }
 
@@ -252,7 +258,11 @@ fn faster(group: LabelledGroup) -> NamedMethod {
     let first = methods
         .first()
         .map_or_else(String::new, |&cell| figure(group, cell, ""));
-    let others: Vec<String> = methods.iter().skip(1).map(|&cell| group.name(cell)).collect();
+    let others: Vec<String> = methods
+        .iter()
+        .skip(1)
+        .map(|&cell| group.name(cell))
+        .collect();
     let (finding, further) = with_further(first, " or ", &others, others.len());
     NamedMethod {
         kind: AnswerKind::Change,

@@ -152,7 +152,9 @@ fn in_one_line(summary: &Summary, rows: &[AnswerRow]) -> String {
         (_, 0) => {}
         (true, _) if !lacks_time => {}
         (true, _) => line += ": more time would help (--budget)",
-        (false, _) if !lacks_time => line += ": a quieter machine would help (--wait-for-quiet 10min)",
+        (false, _) if !lacks_time => {
+            line += ": a quieter machine would help (--wait-for-quiet 10min)"
+        }
         (false, _) => {
             line += ": more time or a quieter machine would help (--budget, --wait-for-quiet 10min)"
         }

@@ -1,7 +1,7 @@
 //! Advice as documents: an answer, and the saved file; and as source for programs.
 
 use crate::render::document::{Block, Document, Place};
-use crate::sentences::wording::{count, duration, together};
+use crate::sentences::wording::{count, duration, either, together};
 use crate::sentences::{numbers::ratio_words, phrases, sure::causes};
 use record::advice::{
     Advice, AdviceAnswer, AdviceTime, Case, Question, Repeated, Segment, TradeOff,
@@ -10,6 +10,7 @@ use record::cell::parameter_words;
 use record::outcome::Outcome;
 use record::sizes::{format_ns, format_size};
 use record::summary::{Ratio, TailQuantile};
+use std::slice;
 
 /// An answer: the method to use, its gain and costs, and where that changes.
 pub fn answer(answer: &AdviceAnswer) -> Document {

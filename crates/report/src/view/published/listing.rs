@@ -18,9 +18,12 @@ impl<'a> Listing<'a> {
     fn new(text: &'a str, measured: &'a MeasuredLoop) -> Option<Listing<'a>> {
         let all: Vec<&str> = text.lines().collect();
         let first = all.iter().position(|line| line.contains(&measured.from))?;
-        let length = all[first..].iter().position(|line| line.contains(&measured.to))?;
+        let length = all[first..]
+            .iter()
+            .position(|line| line.contains(&measured.to))?;
         let shown = &all[first..=first + length];
-        let mut lines: Vec<(&str, Option<usize>)> = shown.iter().map(|line| (*line, None)).collect();
+        let mut lines: Vec<(&str, Option<usize>)> =
+            shown.iter().map(|line| (*line, None)).collect();
         for (number, mark) in measured.marks.iter().enumerate() {
             let (_, marked) = lines
                 .iter_mut()
@@ -34,7 +37,10 @@ impl<'a> Listing<'a> {
     /// The lines, those that are marked behind their number.
     fn code(&self) -> String {
         let indent = |line: &str| line.len() - line.trim_start().len();
-        let filled = self.lines.iter().filter(|(line, _)| !line.trim().is_empty());
+        let filled = self
+            .lines
+            .iter()
+            .filter(|(line, _)| !line.trim().is_empty());
         let least = filled.map(|(line, _)| indent(line)).min().unwrap_or(0);
         let mut code = String::new();
         for (line, mark) in &self.lines {
@@ -61,7 +67,12 @@ fn counted(mark: &MarkedLine, rows: &[ArticleRow]) -> Option<String> {
     let repeated = row.as_published?;
     let phase = repeated.cell?.phases.get(&repeated.figure.phase)?;
     let cpu_ns = phase.user_ns + phase.system_ns;
-    let kernel = (cpu_ns > 0.0).then(|| format!(", {:.0} % of its CPU time in the kernel", 100.0 * phase.system_ns / cpu_ns));
+    let kernel = (cpu_ns > 0.0).then(|| {
+        format!(
+            ", {:.0} % of its CPU time in the kernel",
+            100.0 * phase.system_ns / cpu_ns
+        )
+    });
     Some(format!(
         " Counted here: {} page faults a sample{}.",
         three_digits(phase.minor_faults),
@@ -82,12 +93,18 @@ pub(super) fn blocks(
             continue;
         };
         let whole = format!("pagewise show --published {}", measured.program);
-        blocks.push(Block::text(format!("{} (all of it: {whole})", measured.title)));
+        blocks.push(Block::text(format!(
+            "{} (all of it: {whole})",
+            measured.title
+        )));
         blocks.push(Block::Code(listing.code()));
         blocks.extend(Block::list("The marked lines", listing.sentences(rows)));
     }
     if !blocks.is_empty() {
-        blocks.insert(0, Block::Heading("What its loop really measured".to_owned()));
+        blocks.insert(
+            0,
+            Block::Heading("What its loop really measured".to_owned()),
+        );
     }
     Vec::from_iter(Block::part("", Place::Full, blocks))
 }
@@ -101,7 +118,8 @@ pub fn has_lines(text: &str, measured: &MeasuredLoop) -> bool {
 mod tests {
     use super::*;
 
-    const PROGRAM: &str = "int main()\n{\n    start();\n    for (;;) {\n        p[i] = 1;\n    }\n\n    stop();\n}\n";
+    const PROGRAM: &str =
+        "int main()\n{\n    start();\n    for (;;) {\n        p[i] = 1;\n    }\n\n    stop();\n}\n";
 
     fn measured(line: &str) -> MeasuredLoop {
         MeasuredLoop {
@@ -121,7 +139,10 @@ mod tests {
     fn a_loop_is_cut_out_of_its_program_with_its_lines_marked() {
         let measured = measured("p[i] = 1;");
         let listing = Listing::new(PROGRAM, &measured).unwrap();
-        assert_eq!(listing.code(), "   start();\n   for (;;) {\n1>     p[i] = 1;\n   }\n\n   stop();\n");
+        assert_eq!(
+            listing.code(),
+            "   start();\n   for (;;) {\n1>     p[i] = 1;\n   }\n\n   stop();\n"
+        );
         let sentences: Vec<String> = listing.sentences(&[]).collect();
         assert_eq!(sentences, ["1: A page fault a page."]);
     }
@@ -129,6 +150,9 @@ mod tests {
     #[test]
     fn a_line_that_is_not_there_makes_no_listing() {
         assert!(!has_lines(PROGRAM, &measured("q[i]")));
-        assert!(!has_lines(PROGRAM, &measured("int main()")), "before the loop");
+        assert!(
+            !has_lines(PROGRAM, &measured("int main()")),
+            "before the loop"
+        );
     }
 }
