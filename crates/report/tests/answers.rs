@@ -574,7 +574,7 @@ fn open_rows_of_an_overview_have_the_time_that_should_settle_them() {
     let text = shown(&summary, 140, false);
     let line = text
         .lines()
-        .find(|line| line.contains("should settle these"))
+        .find(|line| line.contains("settled in about"))
         .expect(&text);
     assert!(line.contains("pagewise run copy --budget "), "{line}");
     let budget = line.rsplit(' ').next().unwrap();
@@ -585,5 +585,5 @@ fn open_rows_of_an_overview_have_the_time_that_should_settle_them() {
     );
     // What is no overview has its own command line, which is not known here.
     summary.settings.is_overview = false;
-    assert!(!shown(&summary, 140, false).contains("should settle"));
+    assert!(!shown(&summary, 140, false).contains("settled in about"));
 }

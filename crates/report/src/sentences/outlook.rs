@@ -79,13 +79,11 @@ impl<'a> OpenQuestions<'a> {
         if seconds < self.usual_up_to_s {
             let time = wording::duration(seconds);
             let budget = budget(seconds);
-            return format!(
-                "about {time} should settle these: pagewise run {names} --budget {budget}"
-            );
+            return format!("settled in about {time}: pagewise run {names} --budget {budget}");
         }
         let time = wording::duration(self.usual_up_to_s);
         format!(
-            "more than {time} at this noise, less on a quiet machine: pagewise run {names} --wait-for-quiet 10min"
+            "not settled in {time} at this noise, sooner on a quiet machine: pagewise run {names} --wait-for-quiet 10min"
         )
     }
 }
@@ -143,10 +141,10 @@ mod tests {
         let [short, long] = [70.0, 1000.0].map(|settled_s| open(settled_s).sentence());
         assert_eq!(
             short,
-            "about 1 min 10 s should settle these: pagewise run copy unmap --budget 70s"
+            "settled in about 1 min 10 s: pagewise run copy unmap --budget 70s"
         );
         assert!(
-            long.starts_with("more than 2 min 30 s at this noise"),
+            long.starts_with("not settled in 2 min 30 s at this noise"),
             "{long}"
         );
     }

@@ -199,7 +199,6 @@ mod tests {
                 "40 s: pagewise run relay)",
                 "pagewise doctor --noise",
                 "why: pagewise report last --doubt",
-                "x. All words: pagewise show words",
                 "64 MiB",
                 "(A/A ±34 %)",
                 "(95 % CI 20.4–31.4×)",
@@ -214,6 +213,21 @@ mod tests {
                             "{whole}: {lines:#?}"
                         );
                     }
+                }
+            }
+        }
+
+        #[test]
+        fn a_command_keeps_its_label_that_begins_a_sentence() {
+            for before in 0..40 {
+                let text = format!("{}y. All words: pagewise show words", "x ".repeat(before));
+                for room in [36, 40, 45] {
+                    let lines = broken(&text, room, &Screen::new(80, false));
+                    let last = lines.last().unwrap();
+                    assert!(
+                        last.ends_with("All words: pagewise show words"),
+                        "{lines:#?}"
+                    );
                 }
             }
         }
