@@ -66,7 +66,7 @@ fn sweep(run: &mut ActiveRun, names: &[String]) -> Step {
         let cells = set.iter().flat_map(|&group| &view.group(group).cells);
         cells.min().copied()
     });
-    rows.sort_by(|(_, a), (_, b)| view.guess_of_s(a).total_cmp(&view.guess_of_s(b)));
+    rows.sort_by_key(|(_, set)| view.guess_of_row_ms(set));
     for (name, set) in rows {
         first_launches(run, name, &Scope::These(set), room)?;
     }

@@ -1,6 +1,6 @@
 //! One moment of a run with the questions that every task asks of it, among them the one cost model.
 
-use crate::constants::{GUESS_S, LONG_JOB_BYTES};
+use crate::constants::{GUESS_COMPILING_S, GUESS_S, LONG_JOB_BYTES};
 use crate::{Facts, Moment, turns};
 use anyhow::Result;
 use record::cell::Cell;
@@ -86,16 +86,26 @@ impl View<'_> {
         guess_s(GUESS_S.0, (self.bytes(cell) as f64).max(memory))
     }
 
-    /// A guess at one launch of these groups of an article, in seconds, by their bytes; each side of a pair counts. The most
-    /// memory that a job may pile up says little of its time.
-    pub fn guess_of_s(&self, launch_groups: &[usize]) -> f64 {
+    /// A guess at the turn of one row of these groups of an article, in whole milliseconds: by its bytes, by its start, and by the
+    /// number of its sides. The most memory that a job may pile up says little of its time.
+    pub fn guess_of_row_ms(&self, launch_groups: &[usize]) -> u64 {
         let cells = launch_groups.iter().flat_map(|&group| self.alive(group));
-        cells
-            .map(|cell| {
-                let sides = self.state.cells[cell].cell.sides().count();
-                guess_s(GUESS_S.0, self.bytes(cell) as f64) * sides as f64
-            })
-            .sum()
+        let of_cell = |cell: usize| {
+            let sides = self.state.cells[cell].cell.sides();
+            let starts = sides.map(|side| {
+                let start_s = if self.facts.compiling.contains(side) {
+                    GUESS_COMPILING_S
+                } else {
+                    GUESS_S.0
+                };
+                guess_s(start_s, self.bytes(cell) as f64)
+            });
+            starts.sum::<f64>()
+        };
+        let guesses: Vec<f64> = cells.map(of_cell).collect();
+        // Of rows in one set each is a figure: a set of four is no dearer than one of two.
+        let mean_s = guesses.iter().sum::<f64>() / guesses.len().max(1) as f64;
+        (1000.0 * mean_s).round() as u64
     }
 
     /// A guess at one launch of everything of an experiment, in seconds.

@@ -131,11 +131,12 @@ fn gain(group: LabelledGroup, ratio: Ratio) -> String {
         .into_iter()
         .filter_map(|cell| group.comparison(cell));
     let ratios = contrasts.filter_map(|comparison| comparison.contrast.ratio);
-    let hull = ratios.fold(ratio, |hull, other| Ratio {
+    let hull = ratios.reduce(|hull, other| Ratio {
         low: hull.low.min(other.low),
         high: hull.high.max(other.high),
         ..hull
     });
+    let hull = hull.unwrap_or(ratio);
     format!("{} (95 % CI of all)", wording::between_briefly(&hull))
 }
 

@@ -157,7 +157,7 @@ fn section(article: &Published, articles: Articles, summary: &Summary) -> Sectio
         Place::Page,
         pictures::blocks(&article.pictures, &rows),
     ));
-    blocks.push(Block::Table(table(&shown)));
+    blocks.extend(tables(article, &shown));
     blocks.extend(article.note.iter().map(Block::text));
     if !left_out.is_empty() {
         let more = format!(
@@ -180,6 +180,38 @@ fn section(article: &Published, articles: Articles, summary: &Summary) -> Sectio
         place: Place::Everywhere,
         blocks,
     }
+}
+
+/// Rows without time for a figure from which on a terminal counts them.
+const MOST_WITHOUT_TIME: usize = 6;
+
+/// The table of an article. A terminal counts the rows that had no time, where there are many beside others with figures.
+fn tables(article: &Published, rows: &[ArticleRow]) -> Vec<Block> {
+    let (without_time, others): (Vec<ArticleRow>, Vec<ArticleRow>) =
+        rows.iter().copied().partition(had_no_time);
+    if without_time.len() < MOST_WITHOUT_TIME || others.is_empty() {
+        return vec![Block::Table(table(rows))];
+    }
+    let count = without_time.len();
+    let id = &article.id;
+    let more = format!(
+        "no time was left for {count} more rows: pagewise run --published {id} --budget 10min"
+    );
+    let on_screen = vec![Block::Table(table(&others)), Block::Text(more)];
+    let parts = [
+        Block::part("", Place::Screen, on_screen),
+        Block::part("", Place::Page, vec![Block::Table(table(rows))]),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+/// Tells whether a row has no figure for want of time alone.
+fn had_no_time(row: &ArticleRow) -> bool {
+    let is_without = |repeated: RepeatedFigure| {
+        let outcome = obstacle(&repeated);
+        repeated.here.is_none() && outcome.is_some_and(|o| o.cause == Some(Cause::Budget))
+    };
+    row.is_measured() && row.repetitions().all(is_without)
 }
 
 /// The rows of an article's table, in its order.
