@@ -94,7 +94,7 @@ pub(super) fn blocks(
         };
         let whole = format!("pagewise show --published {}", measured.program);
         blocks.push(Block::text(format!(
-            "{} (all of it: {whole})",
+            "{} All of it: {whole}",
             measured.title
         )));
         blocks.push(Block::Code(listing.code()));

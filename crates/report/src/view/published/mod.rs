@@ -185,24 +185,27 @@ fn section(article: &Published, articles: Articles, summary: &Summary) -> Sectio
 /// Rows without time for a figure from which on a terminal counts them.
 const MOST_WITHOUT_TIME: usize = 6;
 
-/// The table of an article. A terminal counts the rows that had no time, where there are many beside others with figures.
+/// The table of an article. Rows that had no time, where there are many beside others with figures, are counted on a terminal, and
+/// folded on a page.
 fn tables(article: &Published, rows: &[ArticleRow]) -> Vec<Block> {
     let (without_time, others): (Vec<ArticleRow>, Vec<ArticleRow>) =
         rows.iter().copied().partition(had_no_time);
     if without_time.len() < MOST_WITHOUT_TIME || others.is_empty() {
         return vec![Block::Table(table(rows))];
     }
-    let count = without_time.len();
-    let id = &article.id;
+    let (count, id) = (without_time.len(), &article.id);
     let more = format!(
         "no time was left for {count} more rows: pagewise run --published {id} --budget 10min"
     );
-    let on_screen = vec![Block::Table(table(&others)), Block::Text(more)];
+    let folded = vec![Block::Table(table(&without_time))];
+    let title = format!("{count} more rows, for which no time was left");
     let parts = [
-        Block::part("", Place::Screen, on_screen),
-        Block::part("", Place::Page, vec![Block::Table(table(rows))]),
+        Block::part("", Place::Screen, vec![Block::Text(more)]),
+        Block::part(title, Place::Page, folded),
     ];
-    parts.into_iter().flatten().collect()
+    let mut blocks = vec![Block::Table(table(&others))];
+    blocks.extend(parts.into_iter().flatten());
+    blocks
 }
 
 /// Tells whether a row has no figure for want of time alone.
