@@ -571,6 +571,24 @@ fn an_article_launches_every_row_before_any_again_and_leaves_none_out_for_anothe
 }
 
 #[test]
+fn rows_of_an_article_that_are_compared_come_before_a_lone_one_that_costs_more_than_each() {
+    let rows = plan(|p| {
+        (p.budget_s, p.articles) = (40.0, vec!["P1".to_owned()]);
+        add_slow(p, "fault", "slow");
+        let slow = p.cells.last_mut().unwrap();
+        let bytes = (64_u64 << 20).to_string();
+        slow.cell.parameters.insert("bytes".to_owned(), bytes);
+    });
+    let compared = rows.launch_groups[0].cells.len();
+    assert!(
+        compared >= 3,
+        "together they are guessed to take longer than the lone one"
+    );
+    let done = Machine::new(&[("slow", Manner::Takes(1e6, 0.0))]).run(rows);
+    assert_eq!(done.records[0].launch_group, 0);
+}
+
+#[test]
 fn left_out_comparisons_are_tried_again_and_the_shortest_comes_first_in_all_experiments() {
     let three = plan(|p| {
         p.experiments[0].budget_s = Some(10.0);
