@@ -59,6 +59,7 @@ fn article(column: &str, against: Option<&str>) -> Published {
         question: String::new(),
         budget_s: 60.0,
         pictures: Vec::new(),
+        loops: Vec::new(),
         source: String::new(),
         machine: String::new(),
         once: false,
