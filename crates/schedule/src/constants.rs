@@ -27,10 +27,9 @@ pub const LONGER: f64 = 1.25;
 pub(crate) const PATIENCE: (f64, f64) = (10.0, 60.0);
 /// Bytes from which a job is long: the costs that a process has once vanish beside it, so there is no warm-up.
 pub(crate) const LONG_JOB_BYTES: u64 = 64 << 20;
-/// Seconds of a cell's turn (start, checks, cleaning up), and for each byte of its job. A guess that shares out time.
-pub(crate) const GUESS_S: (f64, f64) = (0.3, 4e-9);
-/// Guess at the start of a worker that compiles its code while it runs, in seconds.
-pub(crate) const GUESS_COMPILING_S: f64 = 1.5;
+/// Seconds of a cell's turn (start, checks, cleaning up), for each byte of its job, and of a turn whose worker compiles its code
+/// while it runs. A guess that shares out time.
+pub(crate) const GUESS_S: (f64, f64, f64) = (0.3, 4e-9, 1.5);
 /// Seconds of an experiment below which nothing is left out: with so little time everything is shown once.
 pub(crate) const LEAST_TIME_S: f64 = 30.0;
 /// Seconds before which no pilot is ended.

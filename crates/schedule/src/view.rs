@@ -1,6 +1,6 @@
 //! One moment of a run with the questions that every task asks of it, among them the one cost model.
 
-use crate::constants::{GUESS_COMPILING_S, GUESS_S, LONG_JOB_BYTES};
+use crate::constants::{GUESS_S, LONG_JOB_BYTES};
 use crate::{Facts, Moment, turns};
 use anyhow::Result;
 use record::cell::Cell;
@@ -94,7 +94,7 @@ impl View<'_> {
             let sides = self.state.cells[cell].cell.sides();
             let starts = sides.map(|side| {
                 let start_s = if self.facts.compiling.contains(side) {
-                    GUESS_COMPILING_S
+                    GUESS_S.2
                 } else {
                     GUESS_S.0
                 };
