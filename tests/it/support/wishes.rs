@@ -10,6 +10,7 @@ pub fn wish() -> Wish {
         settings: Vec::new(),
         baseline: None,
         sizes: ParameterList::Default,
+        languages: Vec::new(),
         conditions: true,
         cpus: 2,
         page_bytes: 4096,
