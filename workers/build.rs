@@ -527,6 +527,25 @@ fn prebuilt(out: &Path) -> Vec<(String, PathBuf)> {
     files
 }
 
+/// Folders of sources that are only shown.
+const SHOWN: [&str; 4] = ["./c/harness", "./c/helper", "./c/methods", "./c/preload"];
+
+/// Path of a source in the repository.
+fn repository_path(path: &Path) -> String {
+    let path = path.strip_prefix(".").unwrap_or(path);
+    format!("workers/{}", path.to_str().expect("a path in UTF-8"))
+}
+
+/// Files as one text, each behind a line with its path and the number of its bytes.
+fn joined(files: &[PathBuf]) -> String {
+    let mut text = String::new();
+    for path in files {
+        let source = fs::read_to_string(path).expect("a source in UTF-8");
+        writeln!(text, "{} {}\n{source}", repository_path(path), source.len()).unwrap();
+    }
+    text
+}
+
 fn main() {
     for watched in [
         "bench",
@@ -603,19 +622,24 @@ fn main() {
         ".",
         &["c", "h", "go", "mod", "java", "py", "tsv", "md"],
     ));
+    // What is only shown is two thirds of all sources.
+    let (shown, below): (Vec<_>, Vec<_>) = below
+        .into_iter()
+        .partition(|path| SHOWN.iter().any(|folder| path.starts_with(folder)));
+    let text = out.join("shown-sources");
+    fs::write(&text, joined(&shown)).expect("the sources that are shown");
+    let packed = packed(&text, &out);
+    writeln!(code, "static SHOWN_SOURCES: PackedFile = {packed};").unwrap();
     let named = |path: PathBuf| {
         (
-            format!(
-                "workers/{}",
-                path.strip_prefix(".").unwrap().to_str().unwrap()
-            ),
+            repository_path(&path),
             format!("include_str!({})", carried(&path)),
         )
     };
     table(
         &mut code,
         "SOURCES",
-        "Every source of a worker, by its path in the repository.",
+        "Sources that something is built with here, by their paths in the repository.",
         "&str",
         below.into_iter().map(named),
     );

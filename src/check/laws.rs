@@ -5,7 +5,7 @@
 use anyhow::Result;
 use judge::{evidence::Evidence, evidence::agreement::disagreements};
 use record::method::{Method, Role};
-use record::transcript::{COLUMNS, Counts, Read as Transcripts};
+use record::transcript::{COLUMNS, Counts, DIGEST, OVERALL, Read as Transcripts};
 use record::{
     cell::parameter_words, experiment::Content, expression::Law, folder::RunFolder,
     launches::LaunchRecord, state::State,
@@ -145,7 +145,7 @@ fn place_of(recorded: &Transcripts, name: &str) -> Option<RecordedNumber> {
             .map_or((phase, 0), |phase| (phase, 1));
         for (side, t) in sides().filter(|(side, _)| *side >= least) {
             let at = t.samples.iter().position(|sample| {
-                phase == "overall" || t.phases[usize::from(sample.phase)] == phase
+                phase == OVERALL || t.phases[usize::from(sample.phase)] == phase
             });
             if let Some(at) = at {
                 return Some(RecordedNumber::Count(side, at, column));
@@ -457,7 +457,7 @@ impl LieTest {
                 .flatten()
                 .flat_map(|t| t.facts.values_mut().flatten());
             facts
-                .filter(|(name, _)| name == "digest")
+                .filter(|(name, _)| name == DIGEST)
                 .take(1)
                 .for_each(|(_, d)| *d = wrong_digest(d));
             let mut outcome = |recorded: &Transcripts| {

@@ -5,6 +5,7 @@ use crate::{run::captures, run::signals::Signals, worker, worker::Worker, worker
 use anyhow::Result;
 use files::Folder;
 use record::method::{Isolation, Method};
+use record::transcript::OVERALL;
 use record::{cell::Cell, launches::End, state::State, transcript, transcript::LaunchKeys};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -245,16 +246,16 @@ const FROM_A_HANDLER: &str = "rt_sigreturn";
 /// Difference, if any. A declared call that ends in `?` may be made and need not be; one that ends in `+` is made
 /// by threads that the method has started.
 fn compare(method: &Method, calls: &Calls) -> Option<String> {
-    for phase in method.phases.iter().filter(|p| *p != "overall") {
+    for phase in method.phases.iter().filter(|p| *p != OVERALL) {
         let nothing = BTreeSet::new();
-        let seen = calls.get(phase).unwrap_or(&nothing);
+        let made = calls.get(phase).unwrap_or(&nothing);
         let declared = method.calls.get(phase).cloned().unwrap_or_default();
         let names: BTreeSet<&str> = declared
             .iter()
             .map(|c| c.trim_end_matches(['?', '+']))
             .collect();
         let is_own = |c: &&String| !c.ends_with('+') && *c != FROM_A_HANDLER;
-        if let Some(extra) = seen
+        if let Some(extra) = made
             .iter()
             .filter(is_own)
             .find(|c| !names.contains(c.as_str()))
@@ -265,7 +266,7 @@ fn compare(method: &Method, calls: &Calls) -> Option<String> {
         }
         if let Some(missing) = declared
             .iter()
-            .find(|c| !c.ends_with('?') && !seen.contains(c.as_str()))
+            .find(|c| !c.ends_with('?') && !made.contains(c.as_str()))
         {
             let (call, who) = match missing.strip_suffix('+') {
                 Some(call) => (call, " in a thread of its own"),

@@ -18,6 +18,9 @@ pub(super) struct Claimed {
     pub(super) claims: Vec<ResolvedClaim>,
 }
 
+record::read_from_json!(Claimed);
+record::written_to_json!(Claimed);
+
 impl Claimed {
     /// The claims of a kept run; `None` if it is of another kind.
     pub(super) fn read(folder: &RunFolder) -> Result<Option<Claimed>> {

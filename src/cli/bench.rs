@@ -14,6 +14,7 @@ use clap::Args;
 use files::{Folder, Secret};
 use judge::{evidence::reused::reused_phases, sets::gate::GateTerms};
 use record::folder::{RunFolder, SUMMARY};
+use record::json::ToJson;
 use record::{cell::Selector, kind::Kind, method::Role, sizes, summary::Summary};
 use std::path::{Path, PathBuf};
 
@@ -131,22 +132,21 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
         is_fresh: arguments.fresh,
         settings: &arguments.run.select.set,
     };
-    let worktree = arguments
-        .base
-        .as_ref()
-        .map(|base| Worktree::add(Path::new(file), base, scratch.path().join("worktree")))
-        .transpose()?;
-    let workers = &laboratory.workers;
-    let baseline = match (&worktree, &terms) {
-        (Some(Worktree { file, .. }), _) => Some(functions::of_revision(
-            file,
-            BASE,
+    let worktree = arguments.worktree(file, &scratch)?;
+    let baseline = match &worktree {
+        Some(worktree) => Some(revision(
+            worktree,
             build_terms,
             &folder,
-            workers,
+            &laboratory.workers,
         )?),
-        (None, Some(_)) => Some(baseline(&laboratory, arguments, build_terms, &folder)?),
-        (None, None) => None,
+        None if terms.is_some() => Some(saved_baseline(
+            &laboratory,
+            arguments,
+            build_terms,
+            &folder,
+        )?),
+        None => None,
     };
     let mut built = functions::build(file, build_terms, &folder, &laboratory.workers)?;
     check_same_processes(&built, baseline.as_ref())?;
@@ -189,11 +189,7 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     }
     // Its right to measure here passes on.
     drop(session);
-    let again = BenchArgs {
-        fresh: true,
-        ..arguments.clone()
-    };
-    Ok(code.max(bench(cli, &again)?))
+    Ok(code.max(bench(cli, &arguments.in_fresh_processes())?))
 }
 
 /// True if a function's memory was there already in each turn, which a program that does its work once does not find.
@@ -206,6 +202,22 @@ fn finds_memory(run: &RunFolder) -> Result<bool> {
 }
 
 impl BenchArgs {
+    /// The same, each turn in a process of its own.
+    fn in_fresh_processes(&self) -> BenchArgs {
+        BenchArgs {
+            fresh: true,
+            ..self.clone()
+        }
+    }
+
+    /// The other revision of the file that is the baseline, if one is named.
+    fn worktree(&self, file: &str, scratch: &Scratch) -> Result<Option<Worktree>> {
+        let place = scratch.path().join("worktree");
+        let base = self.base.as_ref();
+        base.map(|base| Worktree::add(Path::new(file), base, place))
+            .transpose()
+    }
+
     /// True if figures of fresh processes may follow those of one process: the usual table was asked for, and no more. A
     /// built-in method has no fresh processes to be compared with.
     fn shows_both(&self) -> bool {
@@ -315,7 +327,7 @@ impl BenchArgs {
         let gate = judge::sets::gate::gate(&summary, names, terms);
         let document = report::gate::document(&gate, names, file);
         if self.run.json {
-            print_json(&gate)?;
+            print_json(&gate.to_json()?)?;
         } else if self.markdown {
             print(&report::markdown::render(&document))?;
         } else {
@@ -394,8 +406,18 @@ fn save(folder: &RunFolder, name: &str, key: &Secret, files: &BuiltFiles) -> Res
     Ok(())
 }
 
+/// The worker of the file's other revision.
+fn revision(
+    worktree: &Worktree,
+    terms: FunctionTerms,
+    scratch: &Folder,
+    workers: &[Worker],
+) -> Result<Described> {
+    functions::of_revision(&worktree.file, BASE, terms, scratch, workers)
+}
+
 /// The worker that a saved baseline keeps: a run by its path or id, or the last one that was saved under this name.
-fn baseline(
+fn saved_baseline(
     laboratory: &Laboratory,
     arguments: &BenchArgs,
     terms: FunctionTerms,

@@ -16,6 +16,7 @@ use judge::questions::claims::{answers_already, changes, launch_s, report as jud
 use record::cell::Cell;
 use record::claim::{Answers, Claim, ResolvedClaim, Word};
 use record::folder::RunFolder;
+use record::json::ToJson;
 use record::plan::{LAUNCHES, MOST_LAUNCHES};
 use record::{experiment::ParameterList, kind::Kind, sizes, summary::Summary};
 use schedule::LONGER;
@@ -325,7 +326,7 @@ fn compare(first: &str, second: &str, arguments: &ClaimsArgs) -> Result<u8> {
         .page
         .write(|| report::html::page(&document, report::html::rounded(&changes)))?;
     if arguments.json {
-        print_json(&changes)
+        print_json(&changes.to_json()?)
     } else {
         print_document(&document)
     }

@@ -9,13 +9,14 @@ use crate::run::command::promising::worth_a_try;
 use crate::run::command::{self, FIRST_WINDOW, arms, changing, pages, running};
 use crate::run::progress::announce;
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use files::Folder;
 use record::command::{
     Arm, ArmRole, Attached, COMMAND_SCHEMA, CommandPlan, CommandSummary, KeptCommand, MOST_ARMS,
     MOST_PLAN_BYTES, TrialSummary, Watching,
 };
 use record::folder::{RunFolder, SUMMARY};
+use record::json::ToJson;
 use record::{kind::Kind, sizes};
 use report::escape::pretty_json;
 use rustix::fs::FileType;
@@ -160,6 +161,12 @@ pub(super) struct TryArgs {
     common: CommandArgs,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Stacks {
+    On,
+    Off,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct ProfileArgs {
     /// Time to spend; a command that takes long is run six times in any case [default: 10s].
@@ -172,8 +179,8 @@ pub(super) struct ProfileArgs {
     #[arg(long, conflicts_with = "resume")]
     totals: bool,
     /// Find the functions and lines that cause page faults: on, or off where it costs too much.
-    #[arg(long, value_name = "WHEN", default_value = "on", value_parser = ["on", "off"], conflicts_with = "resume")]
-    stacks: String,
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Stacks::On, conflicts_with = "resume")]
+    stacks: Stacks,
     /// Then try the most promising settings and an allocator in one study: --budget and --blocks hold for each of the two.
     #[arg(long, conflicts_with_all = ["json", "resume"])]
     then_try: bool,
@@ -319,7 +326,7 @@ fn study(
     if plan.arms.len() > MOST_ARMS {
         bail!("a try has at most {MOST_ARMS} commands and settings");
     }
-    if serde_json::to_vec(&plan)?.len() as u64 > MOST_PLAN_BYTES / 2 {
+    if plan.to_json()?.to_string().len() as u64 > MOST_PLAN_BYTES / 2 {
         bail!("the words of the command and its files are too long to be kept");
     }
     let is_spooled = common.input.as_deref() == Some(Path::new("-"));
@@ -474,7 +481,7 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
             budget_s: Some(arguments.duration),
             pairs: Some(WINDOWS),
             pages: Some(pages()),
-            stacks: arguments.stacks == "on",
+            stacks: arguments.stacks == Stacks::On,
             ..base_plan(common, Kind::Profile, vec![running::arm(pid)?])?
         });
     }
@@ -493,7 +500,7 @@ fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
         budget_s: common.resume.is_none().then_some(budget_s),
         pairs: arguments.blocks,
         totals_only: arguments.totals,
-        stacks: arguments.stacks == "on" && !arguments.totals,
+        stacks: arguments.stacks == Stacks::On && !arguments.totals,
         pages: Some(pages()),
         ..base_plan(common, Kind::Profile, vec![arm])?
     })

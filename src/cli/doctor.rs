@@ -40,11 +40,11 @@ pub(super) fn check_place() -> Result<()> {
 
 pub(super) fn doctor(laboratory: &Laboratory, arguments: &DoctorArgs) -> Result<u8> {
     if arguments.noise {
-        let seen = preflight::look(Path::new("/"), preflight::LONG_MS)?;
+        let noise = preflight::look(Path::new("/"), preflight::LONG_MS)?;
         return if arguments.json {
-            print_json(&seen)
+            print_json(&noise)
         } else {
-            print_document(&report::doctor::noise(&seen))
+            print_document(&report::doctor::noise(&noise))
         };
     }
     arguments

@@ -9,6 +9,7 @@ use clap::Args;
 use files::Folder;
 use judge::sets::gallery::{SharedFile, gather};
 use record::gallery::{FrontPicture, Gallery, RefusedFile, usual_values};
+use record::json::ToJson;
 use record::shared::{BuiltIn, MOST_PACKED, SharedRun};
 use report::gallery::Labels;
 use std::path::{Path, PathBuf};
@@ -52,7 +53,7 @@ pub(super) fn gallery(arguments: &GalleryArgs) -> Result<u8> {
         write_site(site, arguments.force, &gallery, &runs, &built_in)?;
     }
     if arguments.json {
-        print_json(&gallery)?;
+        print_json(&gallery.to_json()?)?;
     } else {
         print_document(&report::gallery::checked(&gallery))?;
         if let Some(site) = &arguments.html {
@@ -128,7 +129,7 @@ fn write_site(
     folder.write_shared("index.html", front.as_bytes())?;
     folder.write_shared(
         "index.json",
-        report::escape::pretty_json(gallery)?.as_bytes(),
+        report::escape::pretty_json(&gallery.to_json()?)?.as_bytes(),
     )?;
     if let Some(drawing) = report::gallery::front_picture(&labels, runs, &picture) {
         folder.write_shared("picture.svg", drawing.as_bytes())?;

@@ -5,7 +5,7 @@ use crate::run::guard::{Scratch, put_back};
 use crate::worker::{self, Worker, carried};
 use crate::{run::captures, run::signals};
 use anyhow::{Context, Result, bail};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, ColorChoice, Parser, Subcommand};
 use output::{print, print_document, print_json};
 use record::experiment::{Experiment, ParameterList};
 use record::{cell, cell::Selector, sizes, transcript, transcript::LaunchKeys};
@@ -60,9 +60,9 @@ pub struct Cli {
     #[arg(short, long, global = true)]
     quiet: bool,
     /// Use colors: on a terminal without NO_COLOR, always, or never.
-    #[arg(long, global = true, value_name = "WHEN", value_parser = ["auto", "always", "never"], default_value = "auto",
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto,
           hide_short_help = true, hide_possible_values = true)]
-    color: String,
+    color: ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
@@ -289,8 +289,10 @@ pub fn main(cli: &Cli) -> Result<u8> {
     worker::check_home()?;
     signals::settle()?;
     put_back();
-    if cli.color != "auto" {
-        console::set_colors_enabled(cli.color == "always");
+    match cli.color {
+        ColorChoice::Auto => {}
+        ColorChoice::Always => console::set_colors_enabled(true),
+        ColorChoice::Never => console::set_colors_enabled(false),
     }
     if cli.quiet {
         crate::run::progress::silence();
@@ -473,7 +475,7 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
         Some((method, worker)) => print(&report::explain::show(
             method,
             &worker.name,
-            carried::SOURCES,
+            &carried::all_sources(),
         )),
         None => bail!(
             "{:#}",

@@ -6,6 +6,7 @@ use crate::run::signals::hung_up;
 use anyhow::{Context, Result};
 use clap::Args;
 use files::Output;
+use record::json::ToJson;
 use report::{document::Document, escape, styled::StyledText, terminal};
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
@@ -86,7 +87,7 @@ impl OutputArgs {
     }
 
     /// The result as text, after its page is written if one is requested.
-    pub(super) fn text(&self, result: &impl Serialize, document: &Document) -> Result<StyledText> {
+    pub(super) fn text(&self, result: &impl ToJson, document: &Document) -> Result<StyledText> {
         if let Some(path) = &self.html {
             export(
                 path,
@@ -95,7 +96,7 @@ impl OutputArgs {
             )?;
         }
         Ok(if self.json {
-            escape::pretty_json(result)?.into()
+            escape::pretty_json(&result.to_json()?)?.into()
         } else if self.markdown {
             report::markdown::render(document).into()
         } else {

@@ -8,6 +8,7 @@ use anyhow::Result;
 use record::claim::{Answers, Word};
 use record::command::{ArmStatus, CommandSummary, KeptCommand};
 use record::folder::{PAGE, RunFolder};
+use record::json::ToJson;
 use record::summary::{Summary, Verdict};
 use record::{outcome::Status, published::Published};
 use report::{document::Document, published::Articles, view::Wanted};
@@ -44,9 +45,9 @@ impl Printed<'_> {
         shown.page.write(|| self.page())?;
         if json {
             match self {
-                Printed::Run { summary, .. } => print_json(summary)?,
-                Printed::Claims { answers, .. } => print_json(answers)?,
-                Printed::Program { summary, .. } => print_json(summary)?,
+                Printed::Run { summary, .. } => print_json(&summary.to_json()?)?,
+                Printed::Claims { answers, .. } => print_json(&answers.to_json()?)?,
+                Printed::Program { summary, .. } => print_json(&summary.to_json()?)?,
             };
             return Ok(());
         }
@@ -75,10 +76,10 @@ impl Printed<'_> {
                 report::html::page(&document, report::html::of_run(summary))
             }
             Printed::Claims { answers, .. } => {
-                report::html::page(&self.document(false), report::html::rounded(answers))
+                report::html::page(&self.document(false), report::html::rounded(*answers))
             }
             Printed::Program { summary, .. } => {
-                report::html::page(&self.document(false), report::html::rounded(summary))
+                report::html::page(&self.document(false), report::html::rounded(*summary))
             }
         }
     }

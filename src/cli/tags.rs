@@ -18,6 +18,9 @@ struct Tags {
     seal: Option<String>,
 }
 
+record::read_from_json!(Tags);
+record::written_to_json!(Tags);
+
 /// The tags of the run in a folder. Damaged ones are named and not used.
 pub(super) fn read(folder: &Path) -> Vec<String> {
     let run = RunFolder::open(&folder.to_string_lossy(), folder);

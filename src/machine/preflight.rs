@@ -67,12 +67,12 @@ pub fn wait_for_quiet(
 ) -> Result<bool> {
     let started = Instant::now();
     loop {
-        let seen = look(root, SHORT_MS)?;
-        if seen.got_share() >= QUIET {
+        let preflight = look(root, SHORT_MS)?;
+        if preflight.got_share() >= QUIET {
             return Ok(true);
         }
         let left = most.saturating_sub(started.elapsed());
-        tell(&seen, left.as_secs_f64());
+        tell(&preflight, left.as_secs_f64());
         if left.is_zero() {
             return Ok(false);
         }

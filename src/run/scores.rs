@@ -15,6 +15,8 @@ struct KeptHead {
     groups: Vec<GroupScores>,
 }
 
+record::read_from_json!(KeptHead);
+
 #[derive(Deserialize)]
 struct ScorePool {
     p: Option<f64>,

@@ -133,8 +133,8 @@ impl Session {
             folder.write_sealed("plan.json", plan)?;
             let kept_scores = scores(store, &environment.identity.labels());
             // A look that fails says nothing of the run; it has lasted no time then.
-            let seen = preflight::look(Path::new("/"), preflight::SHORT_MS).unwrap_or_default();
-            if let Some(words) = seen.starved()
+            let noise = preflight::look(Path::new("/"), preflight::SHORT_MS).unwrap_or_default();
+            if let Some(words) = noise.starved()
                 && std::io::IsTerminal::is_terminal(&std::io::stderr())
             {
                 remark!("{words}; --wait-for-quiet 10min waits for a calmer time");
@@ -143,7 +143,7 @@ impl Session {
                 PREFLIGHT,
                 &Preflight {
                     kept_scores,
-                    ..seen
+                    ..noise
                 },
             )?;
             folder.reach_device()?;

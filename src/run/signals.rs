@@ -33,12 +33,12 @@ pub fn exit_code(signal: i32) -> u8 {
 }
 
 /// Ends the process a while after a signal has come, whatever it does then. Its guard puts everything back.
-fn end_in_time(mut woken: UnixStream, seen: Arc<AtomicUsize>) -> Result<()> {
+fn end_in_time(mut woken: UnixStream, signal: Arc<AtomicUsize>) -> Result<()> {
     let thread = std::thread::Builder::new().stack_size(LITTLE_STACK);
     let waiting = thread.spawn(move || {
         if woken.read(&mut [0]).is_ok_and(|bytes| bytes > 0) {
             std::thread::sleep(LAST_WORDS);
-            std::process::exit(exit_code(seen.load(Ordering::SeqCst) as i32).into());
+            std::process::exit(exit_code(signal.load(Ordering::SeqCst) as i32).into());
         }
     });
     waiting.map(drop).context("cannot start a thread")

@@ -2,7 +2,7 @@
 
 pub use workers::{
     ADVISING, COUNTING, FUNCTIONS, HARNESS, HELPER, NATIVE_METHODS, NATIVE_WORKERS, PackedFile,
-    RUST_HALVES, RUST_METHODS, SOURCES, is_packaged, prebuilt, source,
+    RUST_HALVES, RUST_METHODS, SOURCES, all_sources, is_packaged, prebuilt, source,
 };
 
 include!(concat!(env!("OUT_DIR"), "/carried.rs"));

@@ -106,10 +106,10 @@ fn rust(compiler: &Compiler, source: &Path, program: &Path) -> Result<Command> {
         .arg(linked(source, "harness.a"))
         .args(["-pthread", "-ldl", "-lrt"].map(|word| format!("-Clink-arg={word}")));
     // The same program from whatever folder.
-    let mut shown = OsString::from("--remap-path-prefix=");
-    shown.push(source);
-    shown.push("/=");
-    rust.arg(shown)
+    let mut remapping = OsString::from("--remap-path-prefix=");
+    remapping.push(source);
+    remapping.push("/=");
+    rust.arg(remapping)
         .arg("-o")
         .arg(program)
         .arg(source.join("main.rs"))

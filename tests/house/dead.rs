@@ -41,6 +41,13 @@ fn dead(files: &[Source]) -> Vec<String> {
             *counts.entry(word).or_insert(0) += 1;
         }
     }
+    // An attribute of serde names a function in a text.
+    let attributes = files.iter().flat_map(|(_, text)| text.lines());
+    for line in attributes.filter(|line| line.contains("skip_serializing_if = \"")) {
+        for word in line.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
+            *counts.entry(word).or_insert(0) += 1;
+        }
+    }
     let mut wrong = Vec::new();
     for (name, code) in &codes {
         let dead = public(code).into_iter().filter(|item| counts[item] < 2);

@@ -30,7 +30,7 @@ const FILES: [&str; 7] = [
 ];
 
 /// What the five crates may depend on, and no more.
-const ALLOWED: [&str; 28] = [
+const ALLOWED: [&str; 29] = [
     "files",
     "stats",
     "record",
@@ -47,6 +47,7 @@ const ALLOWED: [&str; 28] = [
     "rand",
     "serde",
     "serde_json",
+    "serde_with",
     "sha2",
     "shlex",
     "statrs",

@@ -94,7 +94,7 @@ fn symbols(place: &Place) -> BTreeSet<String> {
 
 /// Tags of the structures of the harness.
 fn tags() -> BTreeSet<String> {
-    let sources = carried::SOURCES.iter().filter(|(path, _)| {
+    let sources = carried::all_sources().into_iter().filter(|(path, _)| {
         ["workers/c/harness/", "workers/c/bench/"]
             .iter()
             .any(|below| path.starts_with(below))

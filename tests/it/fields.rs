@@ -11,6 +11,7 @@ use record::advice::AdviceAnswer;
 use record::claim::Answers;
 use record::command::{CommandPlan, CommandSummary, KeptCommand};
 use record::folder::RunFolder;
+use record::json::ToJson;
 use record::outliers::OutlierSearch;
 use record::summary::Summary;
 use report::command::STACK_FORMATS;
@@ -75,12 +76,12 @@ fn typed<T: DeserializeOwned + Serialize>(value: &Value) -> Option<T> {
     Some(typed)
 }
 
-fn page(document: &Document, value: &impl Serialize) -> Vec<u8> {
+fn page(document: &Document, value: &impl ToJson) -> Vec<u8> {
     report::html::page(document, report::html::rounded(value)).into_bytes()
 }
 
 /// A document as it is shown, with its page, its Markdown and its JSON.
-fn shown(document: &Document, value: &impl Serialize) -> Vec<Format> {
+fn shown(document: &Document, value: &(impl ToJson + Serialize)) -> Vec<Format> {
     let screen = render(document, &Screen::new(100, false), true).plain();
     let format = |name: &str, bytes: Vec<u8>| (name.to_owned(), bytes);
     vec![

@@ -20,7 +20,7 @@ fn has_named_phases(text: &str, phase: &str) -> bool {
 fn shown() -> &'static [(String, Method, String)] {
     static SHOWN: OnceLock<Vec<(String, Method, String)>> = OnceLock::new();
     SHOWN.get_or_init(|| {
-        let workers = worker::all(&[], &[]).unwrap();
+        let (workers, sources) = (worker::all(&[], &[]).unwrap(), carried::all_sources());
         let workers = workers.iter().filter(|worker| worker.name != "c-O0");
         let methods =
             workers.flat_map(|worker| worker.methods().iter().map(move |method| (worker, method)));
@@ -28,7 +28,7 @@ fn shown() -> &'static [(String, Method, String)] {
             (
                 worker.name.clone(),
                 method.clone(),
-                report::explain::show(method, &worker.name, carried::SOURCES),
+                report::explain::show(method, &worker.name, &sources),
             )
         };
         methods.map(one).collect()

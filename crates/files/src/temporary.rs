@@ -46,12 +46,12 @@ pub fn temporary_place() -> Result<PathBuf> {
 pub fn safe_place(place: &Path) -> Result<PathBuf> {
     safe_folder(place).map_err(|error| {
         let start: String = place.to_string_lossy().chars().take(SHOWN).collect();
-        let shown = if place.as_os_str().len() > SHOWN {
+        let place_or_start = if place.as_os_str().len() > SHOWN {
             PathBuf::from(start + "…")
         } else {
             place.to_owned()
         };
-        Error::new("use TMPDIR", &shown, error.source)
+        Error::new("use TMPDIR", &place_or_start, error.source)
     })
 }
 

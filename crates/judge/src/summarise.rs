@@ -12,6 +12,7 @@ use crate::{
 };
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
+use record::json::{FromJson, ToJson};
 use record::outcome::Status;
 use record::summary::{
     AaCheck, CellSummary, ExperimentSummary, GroupSummary, Role, SUMMARY_SCHEMA, Settings, Summary,
@@ -20,7 +21,6 @@ use record::{
     experiment::Experiment, machine::environment::Environment, machine::preflight::Preflight,
     state::State,
 };
-use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 
@@ -293,12 +293,12 @@ const FURTHER_DIGITS: usize = 9;
 
 /// A value with every fraction in it at ten significant digits; whole numbers stay as they are. What JSON cannot hold, such as
 /// an infinite figure that must be there, leaves all as it was.
-pub(crate) fn rounded<T: Serialize + DeserializeOwned>(value: T) -> T {
-    let Ok(mut json) = serde_json::to_value(&value) else {
+pub(crate) fn rounded<T: FromJson + ToJson>(value: T) -> T {
+    let Ok(mut json) = value.to_json() else {
         return value;
     };
     round(&mut json);
-    serde_json::from_value(json).unwrap_or(value)
+    T::from_json(json.to_string().as_bytes()).unwrap_or(value)
 }
 
 fn round(value: &mut Value) {
@@ -325,7 +325,14 @@ fn round(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::{Serialize, de::DeserializeOwned};
     use std::collections::BTreeMap;
+
+    fn rounded<T: Serialize + DeserializeOwned>(value: T) -> T {
+        let mut json = serde_json::to_value(&value).unwrap();
+        round(&mut json);
+        serde_json::from_str(&json.to_string()).unwrap_or(value)
+    }
 
     #[test]
     fn fractions_have_ten_digits_and_whole_numbers_all_of_theirs() {

@@ -4,7 +4,8 @@
 use pagewise_judge::{program, questions::claims, replay};
 use record::claim::ResolvedClaim;
 use record::folder::{ANSWERS, ASKED, RunFolder, SUMMARY, one_a_line};
-use serde::{Deserialize, Serialize};
+use record::json::ToJson;
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Runs of methods: in states, of tails, of published cells, of claims.
@@ -29,6 +30,8 @@ struct Asked {
     claims: Vec<ResolvedClaim>,
 }
 
+record::read_from_json!(Asked);
+
 fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/kept")
 }
@@ -47,12 +50,12 @@ fn without_seal(text: &str) -> String {
 }
 
 /// Fails unless the folder holds just this result under the name; with `PAGEWISE_BLESS` it is written.
-fn assert_kept(folder: &RunFolder, name: &str, result: &impl Serialize) {
+fn assert_kept(folder: &RunFolder, name: &str, result: &impl ToJson) {
     if std::env::var_os("PAGEWISE_BLESS").is_some() {
         return folder.write_result(name, result).unwrap();
     }
     let kept = without_seal(&std::fs::read_to_string(folder.file(name)).unwrap());
-    let again = one_a_line(result).unwrap();
+    let again = one_a_line(&result.to_json().unwrap()).unwrap();
     let differs = kept.lines().zip(again.lines()).find(|(a, b)| a != b);
     assert!(
         kept == again,

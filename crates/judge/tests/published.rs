@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pagewise_judge::questions::published::{OwnFigure, at_measured_sizes, quotient, repeated};
-use record::published::{Figure, Published};
+use record::published::{Figure, FigureColumn, Published};
 use record::summary::{LaunchValues, Summary};
 
 /// Four blocks in which the whole machine is 1, 2, 4 and 8 times as slow, and one cell always takes twice the other's time.
@@ -34,7 +34,7 @@ fn with_a_machine_that_slows_down() -> Summary {
     summary
 }
 
-fn article(column: &str, against: Option<&str>) -> Published {
+fn article(column: FigureColumn, against: Option<&str>) -> Published {
     let figure = Figure {
         label: "populate : touch".to_owned(),
         headline: true,
@@ -48,7 +48,7 @@ fn article(column: &str, against: Option<&str>) -> Published {
         parameters: Default::default(),
         against_parameters: Default::default(),
         phase: "ready".to_owned(),
-        column: column.to_owned(),
+        column,
         job: "corrected".to_owned(),
     };
     Published {
@@ -68,7 +68,7 @@ fn article(column: &str, against: Option<&str>) -> Published {
     }
 }
 
-fn here(summary: &Summary, column: &str, against: Option<&str>) -> OwnFigure {
+fn here(summary: &Summary, column: FigureColumn, against: Option<&str>) -> OwnFigure {
     repeated(&article(column, against), summary)[0]
         .here
         .unwrap()
@@ -78,7 +78,7 @@ fn here(summary: &Summary, column: &str, against: Option<&str>) -> OwnFigure {
 fn what_slows_both_cells_down_is_no_part_of_their_ratio() {
     let mut summary = with_a_machine_that_slows_down();
     let base = Some("fault/touch@c-O3");
-    let ratio = here(&summary, "wall_ns", base);
+    let ratio = here(&summary, FigureColumn::WallNs, base);
     let (low, high) = ratio.interval.unwrap();
     assert!(
         [ratio.value, low, high]
@@ -92,7 +92,7 @@ fn what_slows_both_cells_down_is_no_part_of_their_ratio() {
         .find(|c| c.cell == "fault/populate@c-O3" && !c.hidden)
         .unwrap();
     cell.per_launch.truncate(3);
-    let ratio = here(&summary, "wall_ns", base);
+    let ratio = here(&summary, FigureColumn::WallNs, base);
     assert_eq!(
         (ratio.value, ratio.interval),
         (2.0, None),
@@ -103,9 +103,9 @@ fn what_slows_both_cells_down_is_no_part_of_their_ratio() {
 #[test]
 fn a_count_has_no_interval() {
     let summary = with_a_machine_that_slows_down();
-    let faults = here(&summary, "minor_faults", None);
+    let faults = here(&summary, FigureColumn::MinorFaults, None);
     assert!(faults.is_count && faults.interval.is_none());
-    let time = here(&summary, "wall_ns", None);
+    let time = here(&summary, FigureColumn::WallNs, None);
     assert_eq!((time.is_count, time.interval), (false, Some((2e6, 18e6))));
 }
 
@@ -131,7 +131,7 @@ fn with_two_launches() -> Summary {
 #[test]
 fn two_launches_have_an_interval_that_holds_both() {
     let summary = with_two_launches();
-    let time = here(&summary, "wall_ns", None);
+    let time = here(&summary, FigureColumn::WallNs, None);
     let (low, high) = time.interval.unwrap();
     // Student's factor of one degree of freedom is 12.7: nothing else says how launches differ.
     assert!(low < 0.6e6 && high > 1.8e6, "{time:?}");
@@ -141,7 +141,7 @@ fn two_launches_have_an_interval_that_holds_both() {
 #[test]
 fn the_rows_of_a_table_share_what_is_known_of_their_scatter() {
     let summary = with_two_launches();
-    let mut article = article("wall_ns", None);
+    let mut article = article(FigureColumn::WallNs, None);
     let others = ["touch", "thp", "thp-populate", "populate"];
     article.figures = others
         .map(|method| Figure {
@@ -159,7 +159,7 @@ fn the_rows_of_a_table_share_what_is_known_of_their_scatter() {
 #[test]
 fn a_size_beyond_the_article_is_a_row_where_its_own_job_was_measured() {
     let mut summary = with_two_launches();
-    let mut article = article("wall_ns", None);
+    let mut article = article(FigureColumn::WallNs, None);
     let own = &mut article.figures[0];
     own.label = "populate, 1 MiB".to_owned();
     own.job = "as published".to_owned();

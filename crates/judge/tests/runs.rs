@@ -5,6 +5,7 @@ mod recorded;
 use pagewise_judge::evidence::{Evidence, ReadOne, one_by_one};
 use pagewise_judge::{self as judge, Circumstances, replay};
 use record::folder::SUMMARY;
+use record::json::ToJson;
 use record::outcome::{Cause, Outcome, Status};
 use record::state::State;
 use record::summary::{Summary, Verdict};
@@ -16,7 +17,7 @@ fn judged(name: &str) -> (State, Summary) {
 }
 
 fn text(summary: &Summary) -> String {
-    record::folder::one_a_line(summary).unwrap()
+    record::folder::one_a_line(&summary.to_json().unwrap()).unwrap()
 }
 
 /// Runs that came to their end, whose folders hold the summary that they ended with.

@@ -5,12 +5,17 @@ use crate::outcome::{Outcome, Status};
 use crate::parameters::Parameters;
 use crate::summary::{Contrast, CountSummary};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
+
+crate::read_from_json!(Compared);
+crate::written_to_json!(Compared);
 
 /// Version of [`Compared`].
 pub const COMPARED_SCHEMA: u32 = 7;
 
 /// Two sets of runs compared with each other.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Compared {
     /// Version of this shape, raised when a reader of the old one would misread the new one.
@@ -18,7 +23,6 @@ pub struct Compared {
     /// Smallest difference that matters, as a share: 0.02 for 2 %.
     pub margin: f64,
     /// The share by which nothing may be slower, where there is a gate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<f64>,
     /// First side, the reference.
     pub a: ComparedSide,
@@ -29,14 +33,13 @@ pub struct Compared {
     /// Cells that both sides measured, in the order of the first run.
     pub cells: Vec<ComparedCell>,
     /// Counts of functions, where a gate asks for them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub counts: Vec<ComparedCount>,
     /// Cells that could not be compared.
     pub missing: Vec<MissingCell>,
     /// Claims whose verdict is not the same, where both sides are runs of claims.
     pub claims: Vec<AnswerChange>,
     /// Result of the gate; absent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gated: Option<Gated>,
 }
 
@@ -59,21 +62,17 @@ pub struct ComparedRun {
     /// When it was made, RFC 3339.
     pub created: String,
     /// True if a signal or a kill ended it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub interrupted: bool,
     /// A sentence for each part of its record that is not as it was written and is left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub damage: Vec<String>,
     /// Codes of its warnings that may disturb a figure, with the cells that each is about.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub disturbed: BTreeMap<String, usize>,
     /// Its untrusted cells.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub untrusted: usize,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// A fact that differs between the sides.
@@ -92,6 +91,7 @@ pub struct FactDifference {
 }
 
 /// A cell that both sides measured, by its experiment's headline.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparedCell {
     /// Cell and phase to which the costs belong.
@@ -107,10 +107,8 @@ pub struct ComparedCell {
     #[serde(flatten)]
     pub contrast: Contrast,
     /// Result of the gate for this cell; absent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateWord>,
     /// Runs a side that should decide it if they scatter as these do; absent where it is decided or no number would do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_needed: Option<usize>,
 }
 
@@ -130,6 +128,7 @@ pub struct CellHeadline {
 }
 
 /// A cell on one side.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SideCost {
     /// Wall time of one unit in nanoseconds: the geometric mean over runs.
@@ -139,10 +138,9 @@ pub struct SideCost {
     /// Number of launches.
     pub launches: usize,
     /// Scatter from run to run, as a share; absent with one run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_runs: Option<f64>,
     /// The same of each run, in their order; absent where runs were gathered without being kept apart.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub per_run_ns: Vec<f64>,
 }
 
@@ -164,15 +162,14 @@ pub struct ComparedCount {
 }
 
 /// A cell that could not be compared.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MissingCell {
     /// Name of the cell, `EXPERIMENT/METHOD@WORKER`.
     pub cell: String,
     /// Outcome on the first side; absent where no run has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a: Option<Status>,
     /// Status on the second side; absent if the cell is in none of its runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<Status>,
     /// Reason why there is no comparison.
     pub reason: MissingReason,

@@ -2,6 +2,10 @@
 
 use crate::{outcome::Outcome, summary::Note};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+
+crate::read_from_json!(Decision);
+crate::written_to_json!(Decision);
 
 /// One decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +30,7 @@ pub enum LeftOut {
 }
 
 /// Decision. Indices are those of the plan's cells and launch groups, and of those that decisions have added.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "decision",
@@ -66,7 +71,6 @@ pub enum DecisionKind {
     Resumed {
         budget_s: f64,
         /// Longest time of one launch, in seconds; where left out, it follows from the pilot.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         time_limit_s: Option<f64>,
     },
     /// The run has another time than its plan, because its functions take longer.
@@ -76,12 +80,10 @@ pub enum DecisionKind {
     Contention,
     /// The end, with the signal that caused it, if one did.
     Ended {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         stopped_by: Option<i32>,
         launches: usize,
         notes: Vec<Note>,
         /// Seconds from the start of the program, if this session made every launch.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         wall_s: Option<f64>,
     },
 }

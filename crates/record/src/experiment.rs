@@ -4,6 +4,7 @@ use crate::cell::{Cell, display_value};
 use crate::{concern::Concern, parameters::Parameters, sizes, table::FurtherTable};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
 
 /// Rule for the digests of one experiment.
@@ -111,17 +112,17 @@ pub struct Parameter {
     pub option: bool,
     /// True if its values are conditions in which a program may be, rather than choices of its author. The first value of a
     /// list is the usual condition; an answer that another one contradicts depends on it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub condition: bool,
     /// Clause for each value, as it follows "if": `read(2) cached the file`. That of `*` is for every value without one, which
     /// replaces its `{}`. Conditions need clauses; others have some where a reader must know the value.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub when: BTreeMap<String, String>,
     /// Values that change the system and need `--allow-system-changes`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub system_changes: Vec<String>,
     /// Dimension that the laboratory acts on, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub concerns: Option<Concern>,
 }
 
@@ -140,6 +141,10 @@ fn yes() -> bool {
     true
 }
 
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
 fn usual_warmup() -> u32 {
     2
 }
@@ -150,6 +155,7 @@ fn usual_warmup_compiled() -> u32 {
 }
 
 /// One question with its phases and parameters.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
@@ -170,7 +176,7 @@ pub struct Experiment {
     /// All phases in the order of tables.
     pub phases: Vec<String>,
     /// Those of the phases that stand beside the question: a worker that proves by round passes them only in rounds that prove.
-    #[serde(rename = "seldom", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "seldom", default, skip_serializing_if = "crate::is_default")]
     pub sampled: Vec<String>,
     /// The method that others are compared with.
     pub baseline: String,
@@ -181,21 +187,21 @@ pub struct Experiment {
     pub workers: Vec<String>,
     /// Seconds of a run of its default values, where more than [`USUAL_BUDGET_S`]; with less, the overview's values.
     #[serde(default)]
+    #[serialize_always]
     pub budget_s: Option<f64>,
     /// A guess at one cell's turn in a launch, in seconds, where its bytes do not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_s: Option<f64>,
     /// Workers of the overview, where they are fewer.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub look_workers: Vec<String>,
     /// True if it is part of the overview.
-    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub look: bool,
     /// Methods of the overview, where they are fewer: the usual choice and those that are likeliest to win.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub look_methods: Vec<String>,
     /// True if each method has processes of its own: what another one leaves in the caches would move its time.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub apart: bool,
     /// Discarded rounds of each launch, the same for all: a process's age is part of what is compared.
     #[serde(default = "usual_warmup")]
@@ -213,16 +219,13 @@ pub struct Experiment {
     #[serde(default)]
     pub totals: Vec<Total>,
     /// Further tables of its cells: resources, what each side paid.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub tables: Vec<FurtherTable>,
     /// The fact that holds a pass second by second, of which the worst second is told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<String>,
     /// The quantile of latencies (`p50`, `p99`, `p99.9`) that is harm to others: methods are compared by it, too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harm: Option<String>,
     /// The fact that says how many bytes lay in huge pages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub huge_pages: Option<String>,
     /// Parameters by key.
     #[serde(default)]
@@ -388,8 +391,9 @@ impl Experiment {
 
     /// The key that concerns this; there is one at the most.
     pub fn key(&self, concern: Concern) -> Option<&str> {
-        let mut all = self.parameters.iter();
-        all.find(|(_, parameter)| parameter.concerns == Some(concern))
+        let mut parameters = self.parameters.iter();
+        parameters
+            .find(|(_, parameter)| parameter.concerns == Some(concern))
             .map(|(key, _)| key.as_str())
     }
 
@@ -580,8 +584,8 @@ impl Experiment {
             return Some(clause.clone());
         }
         let is_size = parameter.kind == ParameterKind::Size;
-        let shown = sizes::spaced(&display_value(value, is_size));
-        Some(parameter.when.get(EVERY_VALUE)?.replace("{}", &shown))
+        let value_words = sizes::spaced(&display_value(value, is_size));
+        Some(parameter.when.get(EVERY_VALUE)?.replace("{}", &value_words))
     }
 
     /// Seconds that a run of this experiment takes at most where it is named and no budget is given.

@@ -6,7 +6,10 @@ use crate::shared::{AnswerWord, SharedMachine, SharedRatio, SharedVerdict};
 use crate::sizes::parse_size;
 use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
+
+crate::written_to_json!(Gallery);
 
 /// Version of [`Gallery`].
 pub const GALLERY_SCHEMA: u32 = 1;
@@ -101,6 +104,7 @@ pub struct GalleryQuestion {
 }
 
 /// A question on one machine.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GalleryCell {
     /// Cost of the method relative to the usual choice.
@@ -111,7 +115,6 @@ pub struct GalleryCell {
     /// Answer of the run to the question.
     pub answer: AnswerWord,
     /// The method of the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
 }
 

@@ -2,11 +2,16 @@
 
 use crate::{machine::preflight::NoiseDelta, machine_state::StateSeen};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+
+crate::read_from_json!(LaunchRecord);
+crate::written_to_json!(LaunchRecord);
 
 /// The block of launches that are counted by a tracer and not timed.
 pub const COUNTED: i32 = -3;
 
 /// One line of `launches.jsonl`: a launch that has ended.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaunchRecord {
     /// Number of the launch, from 0.
@@ -21,10 +26,10 @@ pub struct LaunchRecord {
     /// Measured rounds of a launch.
     pub rounds: u32,
     /// Of how many of them each cell is to have a sample, where they differ: limits and floors take part in a few only.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub turns: Vec<u32>,
     /// The rounds that carry proofs; where left out, all do. A number that no round has: none does.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub proofs: Vec<u32>,
     /// From the first start to the last end, in seconds.
     pub wall_s: f64,
@@ -38,13 +43,11 @@ pub struct LaunchRecord {
     #[serde(default)]
     pub frame: Frame,
     /// True if the kernel's OOM killer was at work meanwhile.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub oom_killed: bool,
     /// Counters of noise that moved meanwhile; absent where they could not be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseDelta>,
     /// State of the machine, where one was made for the launch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<StateSeen>,
 }
 
@@ -71,7 +74,7 @@ pub struct SideRecord {
     /// End of the process.
     pub end: End,
     /// The first line it wrote to standard error, where it did not end cleanly.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub message: String,
 }
 

@@ -25,6 +25,7 @@ pub mod expression;
 pub mod folder;
 pub mod gallery;
 mod hash;
+pub mod json;
 pub mod kind;
 pub mod launches;
 pub mod machine;
@@ -42,3 +43,9 @@ pub mod state;
 pub mod summary;
 pub mod table;
 pub mod transcript;
+
+/// Tells whether a value is its type's default. A field that may be absent is left out then: an `Option` by
+/// `skip_serializing_none`, anything else by this.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

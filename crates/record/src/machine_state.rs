@@ -2,6 +2,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
 
 /// The parameter of every experiment that names the state.
@@ -51,6 +52,7 @@ pub struct MachineState {
 }
 
 /// Condition on one counter.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StateProof {
@@ -59,10 +61,8 @@ pub struct StateProof {
     /// Moment at which it must hold.
     pub at: ProofMoment,
     /// Least value that proves the state.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<u64>,
     /// Largest value that proves the state.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<u64>,
 }
 
@@ -81,13 +81,13 @@ pub enum ProofMoment {
 }
 
 /// A broken proof of one launch.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LostProof {
     /// Proof that did not hold.
     #[serde(flatten)]
     pub proof: StateProof,
     /// The value read; absent where the machine does not report the counter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
 }
 
@@ -103,10 +103,10 @@ pub struct StateSeen {
     /// Counters of its proofs after the launch.
     pub after: Counters,
     /// Facts that the state takes from methods, and counters that it moves itself.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub relieves: Vec<String>,
     /// Broken proofs. A launch with any is not judged.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub lost: Vec<LostProof>,
 }
 

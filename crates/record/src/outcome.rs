@@ -2,6 +2,7 @@
 
 use crate::{launches::End, machine_state::LostProof};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 /// The six outcomes.
 #[derive(
@@ -154,7 +155,7 @@ pub enum Cause {
         launch: usize,
         #[serde(flatten)]
         fault: LaunchFault,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         law: Option<BrokenLaw>,
     },
     /// A law on counters and facts is broken.
@@ -221,12 +222,12 @@ pub enum LaunchFault {
 }
 
 /// A status with its cause; absent for `ok`.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Outcome {
     /// Result without its cause.
     pub status: Status,
     /// Cause; absent for an `ok`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
 }
 

@@ -8,8 +8,12 @@ use crate::summary::Contrast;
 use anyhow::Result;
 use files::Folder;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+crate::read_from_json!(OutlierSearch);
+crate::written_to_json!(OutlierSearch);
 
 /// Version of [`OutlierSearch`].
 pub const OUTLIERS_SCHEMA: u32 = 6;
@@ -66,6 +70,7 @@ pub struct MachineGroup {
 }
 
 /// One cell over the nodes of a kind, by its experiment's headline.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KindCell {
     /// Cell and phase to which the costs belong.
@@ -80,10 +85,8 @@ pub struct KindCell {
     /// The same on the node above which 5 % of the nodes are.
     pub high_ns: f64,
     /// Scatter of nodes within their group, as a share, robustly; absent with few nodes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_nodes: Option<f64>,
     /// Scatter of launches on the median node, as a share.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_nodes: Option<f64>,
     /// Number of nodes by status.
     pub outcomes: BTreeMap<String, usize>,
@@ -104,6 +107,7 @@ pub struct KindMethod {
 }
 
 /// A node that is unlike its kind.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OddNode {
     /// Name of the node.
@@ -117,7 +121,6 @@ pub struct OddNode {
     /// Facts that differ from those of an ordinary node of its kind and may be the cause.
     pub facts: Vec<FactDifference>,
     /// True if each of its runs says so; absent with one run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<bool>,
 }
 

@@ -6,7 +6,11 @@ use crate::{
 };
 use anyhow::{Result, bail};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde_with::{apply, skip_serializing_none};
 use std::collections::BTreeMap;
+
+crate::read_from_json!(Plan);
+crate::written_to_json!(Plan);
 
 /// Version of everything in a run folder. Version 2, with reasons as sentences, is read too; others are refused.
 pub const SCHEMA: u32 = 3;
@@ -22,6 +26,8 @@ pub const MOST_CELLS: usize = 20_000;
 pub const BATCH: &str = "batch";
 
 /// One cell of a run.
+#[skip_serializing_none]
+#[apply(bool => #[serde(default, skip_serializing_if = "crate::is_default")])]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedCell {
     /// Cell that is measured.
@@ -29,16 +35,12 @@ pub struct PlannedCell {
     /// Its method as the worker described it, by which it is judged for as long as the run is kept.
     pub method: Method,
     /// The hidden duplicate of the baseline.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub twin: bool,
     /// Its `batch` is not the user's: a decision chooses it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub free_batch: bool,
     /// Every launch of it proves in a round: a figure is of a phase that other rounds lack.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub proves: bool,
     /// Set where it was known beforehand that it cannot be measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
 
@@ -54,6 +56,7 @@ pub struct LaunchGroup {
 }
 
 /// Everything that is decided before measuring. It is written once; see [`crate::decision`] for what follows.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// Version of this shape, raised when a reader of the old one would misread the new one.
@@ -77,40 +80,38 @@ pub struct Plan {
     /// Smallest difference that matters, as a share: 0.02 for 2 %.
     pub margin: f64,
     /// Longest time that one launch may take, in seconds; where left out, it follows from what the pilot took.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit_s: Option<f64>,
     /// Launches after which precision is looked at first.
     pub min_launches: u32,
     /// Launches of each cell at most.
     pub max_launches: u32,
     /// Measured rounds of each launch, where they are not to be chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
     /// True if usual conditions come first and neighbouring ones have a small share: the overview, and the usual choice of a
     /// named experiment.
     #[serde(rename = "first_look")]
     pub usual_first: bool,
     /// True if a named experiment is not measured whole, for want of time.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub short: bool,
     /// True if words rest on evidence that holds whatever ends the launches ([`stats::anytime`]): where an experiment is named
     /// without a time or a precision, whose launches end as soon as its words are known, and where the user ends the run.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub ends_on_words: bool,
     /// Ids of the articles whose figures it repeats. Every row of theirs is launched once before any is launched again.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub articles: Vec<String>,
     /// True if settings of the machine may be changed.
     pub allow_system_changes: bool,
     /// True if the user's variables are left to the workers that would change how they allocate, load or compile.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub keep_environment: bool,
     /// Name of the baseline method, by experiment.
     pub baselines: BTreeMap<String, String>,
     /// SHA-256 of each worker used.
     pub workers: BTreeMap<String, String>,
     /// SHA-256 of each file of the user's functions, by the name under which the run may keep it: source, program, libraries.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub files: BTreeMap<String, String>,
     /// The experiments as they were when the run was made.
     pub experiments: Vec<Experiment>,

@@ -125,14 +125,44 @@ pub struct Figure {
     /// Name of the phase or total.
     pub phase: String,
     /// Column of the table.
-    #[serde(default = "wall_ns")]
-    pub column: String,
+    #[serde(default)]
+    pub column: FigureColumn,
     /// `as published` or `corrected`.
     pub job: String,
 }
 
-fn wall_ns() -> String {
-    "wall_ns".to_owned()
+/// Column of our table that repeats a figure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "each is a figure of `PhaseSummary`")]
+pub enum FigureColumn {
+    #[default]
+    WallNs,
+    CpuNs,
+    UserNs,
+    SystemNs,
+    CpuPercent,
+    MinorFaults,
+    MajorFaults,
+    VoluntarySwitches,
+    InvoluntarySwitches,
+    /// A recorded fact, by its name.
+    #[serde(untagged)]
+    Fact(String),
+}
+
+impl FigureColumn {
+    /// True for times and shares of them, which are measured rather than counted.
+    pub fn is_time(&self) -> bool {
+        matches!(
+            self,
+            FigureColumn::WallNs
+                | FigureColumn::CpuNs
+                | FigureColumn::UserNs
+                | FigureColumn::SystemNs
+                | FigureColumn::CpuPercent
+        )
+    }
 }
 
 /// A cell of ours with the parameters that it must have.
@@ -166,6 +196,16 @@ impl Figure {
     /// Both.
     pub fn cells(&self) -> impl Iterator<Item = FigureCell<'_>> {
         std::iter::once(self.repeating()).chain(self.divisor())
+    }
+
+    /// Nanoseconds of its unit; none where that is no unit of time.
+    pub fn unit_ns(&self) -> Option<f64> {
+        match self.unit.as_str() {
+            "s" => Some(1e9),
+            "ms" => Some(1e6),
+            "us" | "µs" => Some(1e3),
+            _ => None,
+        }
     }
 
     /// Size that its parameters name, in bytes.

@@ -3,75 +3,59 @@
 use crate::concern::SLOWS;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
+use serde_with::apply;
 use std::collections::BTreeMap;
 
 /// One setting, as its file in `settings/` says.
+#[apply(_ => #[serde(skip_serializing_if = "crate::is_default")])]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Setting {
     /// Name by which it is selected.
+    #[serde_with(skip_apply)]
     pub name: String,
     /// Title, as lists and headings have it.
+    #[serde_with(skip_apply)]
     pub title: String,
     /// Effects besides the intended one, in one sentence.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub side_effects: String,
     /// True if it is meant to save memory, and may cost time.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub saves_memory: bool,
     /// Environment variables that apply it, by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// Addition to `GLIBC_TUNABLES`.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub tunables: String,
     /// Addition to `JAVA_TOOL_OPTIONS`.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub java_options: String,
     /// Libraries of which the first that is found is preloaded: names or absolute paths.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preload: Vec<String>,
     /// True if Pagewise's own library is preloaded, which advises large mappings to be of huge pages.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub advise_mappings: bool,
     /// The Debian package that brings the library.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub package: String,
     /// Words that are put behind the program's name.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
     /// Processors to keep to: a list such as `0,2-3`, or `last`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
     /// True if transparent huge pages are forbidden to the program, by prctl.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_thp: bool,
     /// Advice that the program's memory is given once a second, by process_madvise.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<MemoryAdvice>,
     /// True if equal pages of the program are merged, by prctl and the kernel's thread for it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub merge: bool,
     /// Bound on its memory, by a cgroup: bytes, or `high:` and bytes.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub bound: String,
     /// Pages of a huge page that may be absent where the kernel's thread makes one, while the program runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_ptes_none: Option<u64>,
     /// Words that are put behind all others.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub last_arguments: Vec<String>,
     /// True if it needs the kernel to give transparent huge pages to those who ask.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needs_thp: bool,
     /// True if it takes transparent huge pages away from memory that asks for them.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub avoids_thp: bool,
     /// Programs and libraries whose own setting it is, by the beginnings of their files' names.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<String>,
     /// Any one of these proves that it took effect. A preloaded library must be mapped besides.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proof: Vec<Proof>,
 }
 

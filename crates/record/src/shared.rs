@@ -6,6 +6,7 @@
 
 use crate::experiment::{Experiment, Parameter};
 use crate::folder::{one_a_line, opened_json, sealed_json};
+use crate::json::{FromJson, ToJson};
 use crate::machine_state::STATE;
 use crate::method::Role;
 use crate::outcome::Status;
@@ -15,8 +16,11 @@ use anyhow::{Context, Result, ensure};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use serde::{Deserialize, Serialize};
 use stats::estimate::Ratio;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
+
+crate::read_from_json!(SharedRun);
+crate::written_to_json!(SharedRun);
 
 /// Version of [`SharedRun`].
 pub const SHARED_SCHEMA: u32 = 1;
@@ -65,7 +69,7 @@ pub struct SharedMachine {
     pub vendor: Vendor,
     /// Family and model number of the processor, which tell apart those that a hypervisor gives one name; absent in files of
     /// older versions and where no numbers are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub family_and_model: Option<[u64; 2]>,
     /// `x86_64`, `aarch64` or `other`.
     pub architecture: String,
@@ -235,7 +239,7 @@ pub struct SharedMethod {
     /// True if it is ranked with the usual choice.
     pub ranked: bool,
     /// Settings of the method alone, by key.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub options: Parameters,
     /// Outcome.
     pub status: Status,
@@ -369,7 +373,7 @@ impl SharedRun {
 
     /// Its sealed JSON.
     pub fn text(&self) -> Result<String> {
-        Ok(sealed_json(COVER, &one_a_line(self)?))
+        Ok(sealed_json(COVER, &one_a_line(&self.to_json()?)?))
     }
 
     /// Reads a file that anybody may have written.
@@ -403,8 +407,7 @@ impl SharedRun {
             schema == SHARED_SCHEMA,
             "it has schema {schema}, and this version reads {SHARED_SCHEMA}"
         );
-        let run: SharedRun =
-            serde_json::from_slice(json).context("it has another shape than a shared run")?;
+        let run = SharedRun::from_json(json).context("it has another shape than a shared run")?;
         run.check_shape()?;
         // A field that no type names, or a number that was written otherwise, is not in the same text.
         ensure!(

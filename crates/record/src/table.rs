@@ -1,6 +1,7 @@
 //! Further tables of an experiment, as `experiments/*.toml` define them: what is shown of a cell besides the comparison.
 
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 /// One further table. It has a row for each cell that recorded what it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -15,22 +16,19 @@ pub struct FurtherTable {
 }
 
 /// One column: a figure of a phase, or a fact.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedColumn {
     /// Heading of the column.
     pub title: String,
     /// The phase or total of the figure; the headline where none is named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// Figure of the phase; absent where the column shows a fact.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<PhaseFigure>,
     /// The recorded fact that is shown instead. One whose name ends in `_bytes` is a size, one in `_ns` a time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
     /// Divisor of the figure; absent where the sample's own value is shown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per: Option<Divisor>,
 }
 

@@ -5,6 +5,11 @@ use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
 use std::{collections::BTreeMap, io::BufRead};
 
+/// Phase from the earlier side's start to the later side's end, which the laboratory adds where there are two sides.
+pub const OVERALL: &str = "overall";
+/// Fact that holds the digest of what a sample made.
+pub const DIGEST: &str = "digest";
+
 /// Defines the numbers of a sample by their names, each once.
 macro_rules! counts {
     ($($(#[$meaning:meta])* $name:ident,)*) => {
@@ -353,9 +358,9 @@ impl Transcript {
     }
 
     fn sample(&mut self, values: &str, columns: usize) -> Result<()> {
-        let seen = values.bytes().filter(|byte| *byte == b'\t').count() + 1;
-        if seen != columns {
-            bail!("a sample has {seen} fields where {columns} columns were named");
+        let field_count = values.bytes().filter(|byte| *byte == b'\t').count() + 1;
+        if field_count != columns {
+            bail!("a sample has {field_count} fields where {columns} columns were named");
         }
         let mut fields = values.as_bytes().split(|byte| *byte == b'\t');
         let mut next = || fields.next().unwrap_or_default();

@@ -128,9 +128,12 @@ fn claims_that_turned_stand_with_both_verdicts_and_costs_are_not_drawn_as_ratios
         "only the ratios of the first"
     );
     assert_eq!(
-        html::page(&view::changes(&[], ["a", "b"], "x"), html::rounded(&0))
-            .matches("<h2")
-            .count(),
+        html::page(
+            &view::changes(&[], ["a", "b"], "x"),
+            html::rounded(&serde_json::json!(0))
+        )
+        .matches("<h2")
+        .count(),
         2
     );
 }

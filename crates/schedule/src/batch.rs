@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub(crate) fn calibrate(run: &mut ActiveRun, experiment: &str, until_s: f64) -> Step {
     let (coarse, fine) = CALIBRATIONS;
     // Nanoseconds of one repetition by cell, a value for each launch.
-    let mut seen: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    let mut costs_ns: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for pass in 0..coarse + fine {
         if run.view().spent_s >= until_s {
             return Ok(());
@@ -24,15 +24,15 @@ pub(crate) fn calibrate(run: &mut ActiveRun, experiment: &str, until_s: f64) -> 
         for group in groups {
             let launch = calibration(&run.view(), group);
             run.launch(&launch)?;
-            learn(&run.view(), group, pass <= coarse, &mut seen);
+            learn(&run.view(), group, pass <= coarse, &mut costs_ns);
             if run.view().spent_s >= until_s {
                 return Ok(());
             }
         }
-        if seen.is_empty() {
+        if costs_ns.is_empty() {
             return Ok(());
         }
-        let batches = batches(&run.view(), experiment, &seen);
+        let batches = batches(&run.view(), experiment, &costs_ns);
         for (batch, cells) in batches {
             let why = "samples are short against a timer tick and long against a read of the clock";
             run.decide(why, DecisionKind::Batch { cells, batch })?;
@@ -59,16 +59,16 @@ fn calibration(view: &View, launch_group: usize) -> Launch {
 
 /// Adds the samples of a group's last launch. Samples that are still too short contain the cost of the clock: of these only the
 /// latest counts.
-fn learn(view: &View, group: usize, is_coarse: bool, seen: &mut BTreeMap<usize, Vec<f64>>) {
+fn learn(view: &View, group: usize, is_coarse: bool, costs_ns: &mut BTreeMap<usize, Vec<f64>>) {
     for cell in free(view, group) {
         let Some(sample_ns) = view.forecast.sample_ns(cell) else {
             continue;
         };
-        let all = seen.entry(cell).or_default();
+        let cell_costs = costs_ns.entry(cell).or_default();
         if is_coarse {
-            all.clear();
+            cell_costs.clear();
         }
-        all.push(sample_ns / f64::from(batch_of(view, cell)));
+        cell_costs.push(sample_ns / f64::from(batch_of(view, cell)));
     }
 }
 
@@ -76,7 +76,7 @@ fn learn(view: &View, group: usize, is_coarse: bool, seen: &mut BTreeMap<usize, 
 fn batches(
     view: &View,
     experiment: &str,
-    seen: &BTreeMap<usize, Vec<f64>>,
+    costs_ns: &BTreeMap<usize, Vec<f64>>,
 ) -> BTreeMap<u32, Vec<usize>> {
     let mut chosen: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let Some(experiment) = view.state.plan.experiment(experiment) else {
@@ -87,9 +87,9 @@ fn batches(
         group.remove(BATCH);
         group
     };
-    let each: Vec<_> = seen
+    let each: Vec<_> = costs_ns
         .iter()
-        .filter_map(|(&cell, all)| Some((cell, group(cell), median(&mut all.clone())?)))
+        .filter_map(|(&cell, costs)| Some((cell, group(cell), median(&mut costs.clone())?)))
         .collect();
     for (cell, own, _) in &each {
         let compared = each

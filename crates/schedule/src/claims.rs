@@ -76,16 +76,16 @@ struct Pass {
 impl Pass {
     /// Takes the sets whose least launches fit, those first that answer most in their time.
     fn admit(view: &View, comparisons: &[(Vec<Cell>, bool)], everything: bool) -> Pass {
-        let mut all: Vec<(usize, ComparisonSet)> = Vec::new();
+        let mut candidates: Vec<(usize, ComparisonSet)> = Vec::new();
         for (place, name) in names(view.state).iter().enumerate() {
             let sets = ComparisonSet::all(view, name).into_iter();
-            all.extend(sets.map(|set| (place, set)));
+            candidates.extend(sets.map(|set| (place, set)));
         }
-        let mut worth = vec![0.0; all.len()];
+        let mut worth = vec![0.0; candidates.len()];
         for (cells, decides) in comparisons {
             let cells: Vec<usize> = cells.iter().filter_map(|cell| place(view, cell)).collect();
-            let touched: Vec<usize> = (0..all.len())
-                .filter(|&set| all[set].1.holds(view, &cells))
+            let touched: Vec<usize> = (0..candidates.len())
+                .filter(|&set| candidates[set].1.holds(view, &cells))
                 .collect();
             let weight = if *decides { 1.0 } else { 1.0 / BESIDE };
             touched
@@ -95,21 +95,21 @@ impl Pass {
         let cost_s = |set: &ComparisonSet| {
             next_s(view, set, &BTreeSet::new()) * LEAST_LAUNCHES as f64 * LONGER
         };
-        let mut order: Vec<usize> = (0..all.len()).collect();
+        let mut order: Vec<usize> = (0..candidates.len()).collect();
         order.sort_by(|&a, &b| {
-            (cost_s(&all[a].1) / worth[a]).total_cmp(&(cost_s(&all[b].1) / worth[b]))
+            (cost_s(&candidates[a].1) / worth[a]).total_cmp(&(cost_s(&candidates[b].1) / worth[b]))
         });
         let (mut held_s, room_s, mut admitted) =
             (0.0, view.left_s() * PLANNED_SHARE, BTreeSet::new());
         for set in order {
-            let more_s = cost_s(&all[set].1);
+            let more_s = cost_s(&candidates[set].1);
             // The first is measured however long it takes, so that a run has a result.
-            if all[set].1.blocks > 0 || admitted.is_empty() || held_s + more_s <= room_s {
+            if candidates[set].1.blocks > 0 || admitted.is_empty() || held_s + more_s <= room_s {
                 held_s += more_s;
                 admitted.insert(set);
             }
         }
-        let kept = all
+        let kept = candidates
             .into_iter()
             .enumerate()
             .filter(|(set, _)| admitted.contains(set));

@@ -452,8 +452,13 @@ mod tests {
                 }
             };
             while launches.len() < most {
-                let blocks = |all: &[CommandLaunch]| {
-                    all.iter().map(|l| l.block + 1).max().unwrap_or(0).max(0) as usize
+                let blocks = |launches: &[CommandLaunch]| {
+                    launches
+                        .iter()
+                        .map(|l| l.block + 1)
+                        .max()
+                        .unwrap_or(0)
+                        .max(0) as usize
                 };
                 let moment = CommandMoment {
                     plan: self.plan,

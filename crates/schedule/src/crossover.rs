@@ -128,9 +128,9 @@ impl CrossoverSearch {
 
     /// The sizes of the coarse grid, ascending.
     fn coarse(&self) -> Vec<u64> {
-        let all = (self.to as f64 / self.from as f64).ln();
-        let parts = (all / SEARCH.coarse_factor.ln() - 1e-9).ceil().max(1.0);
-        let at = |part: u32| (self.from as f64).ln() + f64::from(part) / parts * all;
+        let span = (self.to as f64 / self.from as f64).ln();
+        let parts = (span / SEARCH.coarse_factor.ln() - 1e-9).ceil().max(1.0);
+        let at = |part: u32| (self.from as f64).ln() + f64::from(part) / parts * span;
         let mut sizes: Vec<u64> = (0..=parts as u32)
             .map(|part| self.round(at(part).exp()))
             .collect();

@@ -41,10 +41,10 @@ impl Room {
 
     /// The room of a run of claims, which chooses among what has a pilot.
     pub fn of_claims(view: &View) -> Room {
-        let (share, all) = CLAIM_PILOTS;
-        let until_s = view.spent_s + view.left_s() * all;
+        let (share, total_share) = CLAIM_PILOTS;
+        let until_s = view.spent_s + view.left_s() * total_share;
         // The pilots of a few claims may take an even part of a pass each: in some states a launch takes seconds.
-        let share = share.max(all / (2 * view.state.launch_groups.len()) as f64);
+        let share = share.max(total_share / (2 * view.state.launch_groups.len()) as f64);
         Room {
             until_s,
             held_s: 0.0,
@@ -155,15 +155,15 @@ pub(crate) fn first_launches(
 
 /// The comparisons of a scope. After earlier launches the shortest comes first; unknown ones keep their order, after them.
 fn shortest_first(view: &View, experiment: &str, scope: &Scope) -> Vec<Vec<usize>> {
-    let mut all = view.comparisons(experiment);
-    all.retain(|comparison| scope.holds(view, comparison));
+    let mut comparisons = view.comparisons(experiment);
+    comparisons.retain(|comparison| scope.holds(view, comparison));
     let one_s = |set: &[usize]| {
         set.iter()
             .map(|&group| view.one_round_s(group))
             .sum::<f64>()
     };
-    all.sort_by(|a, b| one_s(a).total_cmp(&one_s(b)));
-    all
+    comparisons.sort_by(|a, b| one_s(a).total_cmp(&one_s(b)));
+    comparisons
 }
 
 /// Launches a group of a comparison for the first time: again where a cell ended that launch, and once more where one round

@@ -166,7 +166,7 @@ fn weights(view: &View, names: &[String]) -> (Vec<f64>, Option<f64>) {
         .collect();
     let level_s = shares::level_s(needs.iter().flatten(), 0, view.left_s() * PLANNED_SHARE);
     let due_s =
-        |all: &Vec<SetNeed>| all.iter().map(|need| need.due_s(level_s, 0)).sum::<f64>() + 1e-3;
+        |needs: &Vec<SetNeed>| needs.iter().map(|need| need.due_s(level_s, 0)).sum::<f64>() + 1e-3;
     (needs.iter().map(due_s).collect(), Some(level_s))
 }
 

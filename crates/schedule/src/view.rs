@@ -227,12 +227,12 @@ impl View<'_> {
                 && !matches!(role(cell), Role::Null | Role::Limit)
         };
         let experiment = &self.group(launch_group).experiment;
-        let mut all = self
+        let mut groups = self
             .state
             .launch_groups
             .iter()
             .filter(|group| group.experiment == *experiment);
-        !all.any(|group| group.cells.iter().any(is_measured))
+        !groups.any(|group| group.cells.iter().any(is_measured))
             || self
                 .alive(launch_group)
                 .iter()

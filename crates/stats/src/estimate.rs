@@ -15,6 +15,7 @@ use super::quantile::{MAD_TO_SD, MIDMEAN_VARIANCE, median, median_absolute_devia
 use super::stopping::STOPPED_CONFIDENCE;
 use super::t::{t_quantile, t_tail};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 /// The fewest launches that are judged.
 pub const LEAST_POINTS: usize = 4;
@@ -85,6 +86,7 @@ impl From<Drift> for (f64, f64) {
 
 /// One cost divided by another, without unit, with its interval; below one the first costs less. Everything that is said
 /// of two costs rests on this type, and a record holds it whole, so that nobody reckons an error from an interval.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Ratio {
     /// The first cost by the second.
@@ -102,7 +104,7 @@ pub struct Ratio {
     /// Degrees of freedom of `error`.
     pub freedom: f64,
     /// Range of a ratio that drifted. No precision is promised then.
-    #[serde(rename = "moved", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "moved")]
     pub drift: Option<Drift>,
 }
 

@@ -78,10 +78,10 @@ impl Prior {
 
     /// A variance of this many degrees of freedom, drawn to the prior, and the degrees of freedom that it then has.
     pub fn moderate(&self, variance: f64, freedom: f64) -> (f64, f64) {
-        let all = freedom + self.freedom;
+        let total_freedom = freedom + self.freedom;
         (
-            (freedom * variance + self.freedom * self.variance) / all,
-            all.min(self.most).max(freedom),
+            (freedom * variance + self.freedom * self.variance) / total_freedom,
+            total_freedom.min(self.most).max(freedom),
         )
     }
 }
@@ -121,17 +121,17 @@ pub fn weighted_mean(values: &[f64], weights: &[f64]) -> Result<(f64, f64), Unde
     super::interval::check(values, 2)?;
     super::interval::check(weights, values.len())?;
     let n = values.len() as f64;
-    let all: f64 = weights.iter().sum();
+    let total: f64 = weights.iter().sum();
     let mean = values
         .iter()
         .zip(weights)
         .map(|(value, weight)| weight * value)
         .sum::<f64>()
-        / all;
+        / total;
     let squares: f64 = values
         .iter()
         .zip(weights)
         .map(|(value, weight)| weight * (value - mean).powi(2))
         .sum();
-    Ok((mean, squares * n / all / (n - 1.0)))
+    Ok((mean, squares * n / total / (n - 1.0)))
 }

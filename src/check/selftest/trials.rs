@@ -15,7 +15,8 @@ use record::plan::{BATCH, Plan, PlannedCell};
 use record::transcript::{LaunchKeys, Transcript};
 use record::{
     cell::Cell, experiment::Experiment, folder::RunFolder, kind::Kind, launches::End,
-    outcome::Status, state::Stage, summary::CellSummary, summary::Summary, transcript,
+    outcome::Status, state::Stage, summary::CellSummary, summary::Summary, summary::WarningCode,
+    transcript,
 };
 use stats::{t::naive, verdicts::MARGIN};
 use std::collections::BTreeMap;
@@ -194,7 +195,7 @@ impl<'a> TestBench<'a> {
                 .warnings
                 .iter()
                 .fold(BTreeMap::new(), |mut counts, w| {
-                    *counts.entry(w.kind.code().to_owned()).or_insert(0) += 1;
+                    *counts.entry(WarningCode::from(&w.kind)).or_insert(0) += 1;
                     counts
                 }),
         })

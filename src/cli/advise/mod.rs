@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use judge::questions::advise::AdviceRequest;
 use record::advice::{AdviceAnswer, Topic};
+use record::json::ToJson;
 use record::sizes::BYTES;
 use record::{experiment::ParameterList, sizes};
 use report::styled::StyledText;
@@ -338,8 +339,14 @@ fn answer(laboratory: &Laboratory, arguments: &AdviseArgs, question: &str) -> Re
         }
     }
     match answers.as_slice() {
-        [one] if arguments.json => print_json(one)?,
-        several if arguments.json => print_json(&several)?,
+        [one] if arguments.json => print_json(&one.to_json()?)?,
+        several if arguments.json => {
+            let several: Vec<_> = several
+                .iter()
+                .map(ToJson::to_json)
+                .collect::<Result<_, _>>()?;
+            print_json(&several)?
+        }
         _ => {
             let text = |answer| super::output::text(&report::advise::answer(answer), false, false);
             print_styled(&StyledText::joined(answers.iter().map(text)))?

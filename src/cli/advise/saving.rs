@@ -234,11 +234,11 @@ pub(super) fn snippets(experiment: &str, method: &str, language: Option<Language
         if language.is_none() || Language::of_extension(extension) != language {
             continue;
         }
-        let shown = MARKS.iter().find_map(|mark| code.split(mark).nth(1));
+        let marked = MARKS.iter().find_map(|mark| code.split(mark).nth(1));
         snippets.push(Snippet {
             language: extension.to_owned(),
             path: (*path).to_owned(),
-            code: shown.unwrap_or(code).trim_end().to_owned(),
+            code: marked.unwrap_or(code).trim_end().to_owned(),
         });
     }
     snippets

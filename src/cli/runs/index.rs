@@ -112,12 +112,15 @@ pub(in crate::cli) fn entries(store: &Path) -> Vec<Entry> {
         }
     };
     // Each folder is a handful of small files: what it takes is mostly calls, and as many can be made as there are CPUs.
-    let seen = side_by_side(&names, MOST_READERS, stamped);
-    let changed = known.len() != names.len() || seen.iter().any(|(new, _)| *new);
-    let entries: Vec<Entry> = seen.iter().map(|(_, (_, entry))| entry.clone()).collect();
+    let stamped_runs = side_by_side(&names, MOST_READERS, stamped);
+    let changed = known.len() != names.len() || stamped_runs.iter().any(|(new, _)| *new);
+    let entries: Vec<Entry> = stamped_runs
+        .iter()
+        .map(|(_, (_, entry))| entry.clone())
+        .collect();
     let kept = names
         .into_iter()
-        .zip(seen.into_iter().map(|(_, entry)| entry))
+        .zip(stamped_runs.into_iter().map(|(_, entry)| entry))
         .collect();
     if changed {
         remember(
@@ -164,12 +167,17 @@ struct HostFacts {
     identity: Identity,
 }
 
+record::read_from_json!(IndexHead, HostFacts);
+
 /// The last decision, as far as it tells whether the run has ended.
 #[derive(Deserialize)]
-struct Last {
-    decision: String,
-    #[serde(default)]
-    stopped_by: Option<i32>,
+#[serde(tag = "decision", rename_all = "kebab-case")]
+enum LastDecision {
+    Ended {
+        stopped_by: Option<i32>,
+    },
+    #[serde(other)]
+    Running,
 }
 
 fn read(name: &str, store: &Path) -> Entry {
@@ -213,11 +221,10 @@ fn read(name: &str, store: &Path) -> Entry {
 
 fn of_plan(head: IndexHead, folder: &Path, entry: Entry) -> Entry {
     let experiments: Vec<String> = head.experiments.into_iter().map(|e| e.name).collect();
-    let last = last(folder).filter(|last| last.decision == "ended");
-    let (ended, done) = (
-        last.is_some(),
-        last.is_some_and(|last| last.stopped_by.is_none()),
-    );
+    let (ended, done) = match last(folder) {
+        Some(LastDecision::Ended { stopped_by }) => (true, stopped_by.is_none()),
+        Some(LastDecision::Running) | None => (false, false),
+    };
     let kind = match head.kind.unwrap_or_default() {
         Kind::Claims => "claims on ",
         Kind::Advise => "advise ",
@@ -247,7 +254,7 @@ fn of_plan(head: IndexHead, folder: &Path, entry: Entry) -> Entry {
     }
 }
 
-fn last(folder: &Path) -> Option<Last> {
+fn last(folder: &Path) -> Option<LastDecision> {
     let mut file = Folder::open(folder).ok()?.file("decisions.jsonl").ok()?;
     let length = file.seek(SeekFrom::End(0)).ok()?;
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))

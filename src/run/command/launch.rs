@@ -9,6 +9,7 @@ use files::Folder;
 use record::command::{
     Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode, PricePhase,
 };
+use record::json::FromJson;
 use record::outcome::{Cause, LaunchFault};
 use record::parameters::Parameters;
 use record::sizes::BYTES;
@@ -280,7 +281,7 @@ fn run_helper(
                         .display()
                 );
             }
-            let cost = serde_json::from_str(&line)
+            let cost = CommandCost::from_json(line.as_bytes())
                 .with_context(|| format!("the helper program printed {line:?}"))?;
             Ok((cost, ended.messages))
         }

@@ -191,46 +191,16 @@ impl Study<'_> {
     /// Makes one launch and keeps it, unless a signal ends it.
     fn launch(&mut self, part: CommandPart) -> Result<()> {
         let CommandPart { block, mode, .. } = part;
-        let (plan, launches) = (&self.session.plan, &self.launches);
-        let scratch = self.scratch.path();
+        let plan = &self.session.plan;
         let launch = if mode.is_command() {
-            let place = StudyPlace {
-                plan,
-                changes: self.changes,
-                scratch,
-                signals: self.signals,
-            };
-            launch::prepare(place)?;
-            if self.signals.arrived().is_some() {
+            let Some(launch) = self.launch_command(part)? else {
                 return Ok(());
-            }
-            // Before the first window it is not known which part of the faults is enough.
-            let is_wanted = mode == LaunchMode::Sampled
-                || (plan.stacks && mode == LaunchMode::Followed && block >= 0);
-            let is_attached = plan.attached.is_some();
-            let stacks = is_wanted.then(|| stacks::wanted(launches, block, scratch, is_attached));
-            let mut launch = match &plan.attached {
-                Some(process) => {
-                    let observed = WindowEvents {
-                        fault_period: stacks::fault_period(launches, block),
-                        stacks,
-                    };
-                    launch::attached(process, scratch, part, observed, self.signals)?
-                }
-                None => launch::launch(place, part, stacks)?,
             };
-            if launch
-                .cost
-                .as_ref()
-                .is_some_and(|cost| is_wanted && cost.has_stacks())
-            {
-                launch.stacks = Some(self.callers.read(scratch)?).filter(|_| plan.stacks);
-            }
             launch
         } else {
-            let bytes =
-                footprint_bytes(plan, launches).context("no launch of the command has ended")?;
-            launch::price(mode, block, bytes, scratch, self.signals)?
+            let bytes = footprint_bytes(plan, &self.launches)
+                .context("no launch of the command has ended")?;
+            launch::price(mode, block, bytes, self.scratch.path(), self.signals)?
         };
         // A launch that the user's signal ended says nothing of the command.
         let is_stopped = launch
@@ -239,22 +209,14 @@ impl Study<'_> {
             .map_or(self.signals.arrived().is_some(), |c| {
                 c.end == CommandEnd::Stopped
             });
-        // A process that runs already is never seen but followed: its window is what it costs, too.
-        let window = launch.cost.as_ref().filter(|cost| {
-            plan.attached.is_some() && mode == LaunchMode::Followed && cost.wall_ns > 0
-        });
-        if plan.attached.is_some() && window.is_none() && mode.is_command() && launches.is_empty() {
+        let window = plan.attached.as_ref().and_then(|_| plain_window(&launch));
+        if plan.attached.is_some()
+            && window.is_none()
+            && mode.is_command()
+            && self.launches.is_empty()
+        {
             bail!("the process has ended");
         }
-        let window = window.map(|cost| CommandLaunch {
-            mode: LaunchMode::Plain,
-            cost: Some(CommandCost {
-                faults: None,
-                ..cost.clone()
-            }),
-            stacks: None,
-            ..launch.clone()
-        });
         for launch in [Some(launch), window]
             .into_iter()
             .flatten()
@@ -265,4 +227,59 @@ impl Study<'_> {
         }
         Ok(())
     }
+
+    /// Runs the command once, or follows the process that runs already, with stacks where they are wanted. `None` if a signal
+    /// came before.
+    fn launch_command(&mut self, part: CommandPart) -> Result<Option<CommandLaunch>> {
+        let CommandPart { block, mode, .. } = part;
+        let plan = &self.session.plan;
+        let scratch = self.scratch.path();
+        let place = StudyPlace {
+            plan,
+            changes: self.changes,
+            scratch,
+            signals: self.signals,
+        };
+        launch::prepare(place)?;
+        if self.signals.arrived().is_some() {
+            return Ok(None);
+        }
+        // Before the first window it is not known which part of the faults is enough.
+        let is_wanted = mode == LaunchMode::Sampled
+            || (plan.stacks && mode == LaunchMode::Followed && block >= 0);
+        let is_attached = plan.attached.is_some();
+        let stacks = is_wanted.then(|| stacks::wanted(&self.launches, block, scratch, is_attached));
+        let mut launch = match &plan.attached {
+            Some(process) => {
+                let observed = WindowEvents {
+                    fault_period: stacks::fault_period(&self.launches, block),
+                    stacks,
+                };
+                launch::attached(process, scratch, part, observed, self.signals)?
+            }
+            None => launch::launch(place, part, stacks)?,
+        };
+        if launch
+            .cost
+            .as_ref()
+            .is_some_and(|cost| is_wanted && cost.has_stacks())
+        {
+            launch.stacks = Some(self.callers.read(scratch)?).filter(|_| plan.stacks);
+        }
+        Ok(Some(launch))
+    }
+}
+
+/// Costs of the window in which a running process was followed. It is never seen but followed: these are its plain costs, too.
+fn plain_window(launch: &CommandLaunch) -> Option<CommandLaunch> {
+    let cost = launch.cost.as_ref().filter(|cost| cost.wall_ns > 0)?;
+    (launch.mode == LaunchMode::Followed).then(|| CommandLaunch {
+        mode: LaunchMode::Plain,
+        cost: Some(CommandCost {
+            faults: None,
+            ..cost.clone()
+        }),
+        stacks: None,
+        ..launch.clone()
+    })
 }

@@ -20,14 +20,14 @@ pub fn arm(pid: i32) -> Result<Arm> {
     }
     let command = files::kernel::read(format!("/proc/{pid}/cmdline"))?;
     let command: Vec<String> = command.split_terminator('\0').map(str::to_owned).collect();
-    let shown = command.join(" ");
+    let line = command.join(" ");
     if command.is_empty() {
         bail!("process {pid} is the kernel's own");
     }
     Ok(arms::plain(
         "unchanged",
         ArmRole::Baseline,
-        &format!("process {pid}: {}", shown.trim_end()),
+        &format!("process {pid}: {}", line.trim_end()),
         command,
     ))
 }

@@ -1,6 +1,7 @@
 //! Marks in the source of a user's Go or Java file: its functions with their phases, and its parameters.
 
-use super::{EXPERIMENT, FRESH_KEY, parameters};
+use super::parameters::{self, ValueKind};
+use super::{EXPERIMENT, FRESH_KEY};
 use record::kind::OWN_WORKER;
 use std::fmt::Write as _;
 
@@ -8,8 +9,8 @@ use std::fmt::Write as _;
 pub(super) const WHOLE: &str = "run";
 /// The number of operations of a Go benchmark that loops over it, and its usual value.
 const LOOPS: [&str; 2] = ["N", "1000"];
-/// The parameter of the threads, and the kind of its values.
-const THREADS: [&str; 2] = ["threads", "count"];
+/// The parameter of the threads.
+const THREADS: &str = "threads";
 
 /// A language whose marks are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +132,7 @@ impl MarkedFile {
     /// The values of the parameter of the threads, up to the end of their text.
     fn take_threads(&mut self, rest: &str) {
         self.has_threads = true;
-        self.take_parameter(THREADS[0], rest.split('"').next().unwrap_or_default());
+        self.take_parameter(THREADS, rest.split('"').next().unwrap_or_default());
     }
 
     fn take_parameter(&mut self, name: &str, values: &str) {
@@ -145,13 +146,13 @@ impl MarkedFile {
         let mut text = String::new();
         let mut keys = Vec::new();
         for [name, values] in &self.parameters {
-            let [key, kind] = if self.has_threads && *name == THREADS[0] {
-                [THREADS[1]; 2].map(str::to_owned)
+            let (key, kind) = if self.has_threads && *name == THREADS {
+                (ValueKind::Count.word().to_owned(), ValueKind::Count)
             } else {
                 parameters::kinds(values)
             };
             keys.push(format!("{name}:{key}"));
-            let _ = writeln!(text, "about\tparameter\t{name}\t{kind}\t{values}");
+            let _ = writeln!(text, "about\tparameter\t{name}\t{}\t{values}", kind.word());
         }
         if self.has_rate {
             text += "about\tunit\tbyte\n";
@@ -172,20 +173,25 @@ impl MarkedFile {
         let has_results = self.has_results || self.functions.iter().any(|f| f.returns);
         let results = if has_results { "yes" } else { "no" };
         let _ = writeln!(text, "about\tresults\t{results}");
-        let mut all: Vec<&str> = Vec::new();
+        let mut phases_of_all: Vec<&str> = Vec::new();
         let keys = keys.join(" ");
         for function in &self.functions {
             let phases = function.phases();
             for phase in &phases {
-                if !all.contains(phase) {
-                    all.push(phase);
+                if !phases_of_all.contains(phase) {
+                    phases_of_all.push(phase);
                 }
             }
             let MarkedFunction { name, line, .. } = function;
             let about = format!("{name}, line {line} of {file}");
             text += &method([name, "method", &about], &phases, &keys, isolation);
         }
-        text + &method(["empty", "null", "An empty body"], &all, &keys, isolation)
+        text + &method(
+            ["empty", "null", "An empty body"],
+            &phases_of_all,
+            &keys,
+            isolation,
+        )
     }
 }
 

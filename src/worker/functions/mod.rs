@@ -26,6 +26,7 @@ mod users;
 mod worktree;
 mod zig;
 
+use parameters::ValueKind;
 pub use worktree::Worktree;
 
 /// Name of the experiment that the functions are methods of.
@@ -143,7 +144,7 @@ pub struct Built {
     /// True if each turn has a process of its own.
     pub is_fresh: bool,
     /// Its parameters with the kinds of their values; none where they are a built-in method's.
-    parameters: Vec<(String, String)>,
+    parameters: Vec<(String, ValueKind)>,
 }
 
 impl Built {
@@ -158,7 +159,7 @@ impl Built {
                 (Some((_, kind)), Some((_, list))) if list != "all" => {
                     format!(
                         "{name}={}",
-                        parameters::values(&format!("--set {name}"), kind, list)?.join(",")
+                        parameters::values(&format!("--set {name}"), *kind, list)?.join(",")
                     )
                 }
                 _ => setting.clone(),
@@ -581,8 +582,8 @@ fn built(
     let source = kept_source(given.path).map(|name| (name, given.bytes.clone()));
     let parameters = if experiment.is_some() {
         listed_parameters(&described.list)
-            .map(|[name, kind, _]| (name.to_owned(), kind.to_owned()))
-            .collect()
+            .map(|[name, kind, _]| Ok((name.to_owned(), ValueKind::parse(kind)?)))
+            .collect::<Result<_>>()?
     } else {
         Vec::new()
     };
@@ -684,6 +685,7 @@ fn experiment(file: &str, list: &str, settings: &[String]) -> Result<Experiment>
         )?;
     }
     for [name, kind, values] in listed_parameters(list) {
+        let kind = ValueKind::parse(kind)?;
         let values = if parameters::is_set(settings, name) {
             values
                 .split(',')
@@ -692,12 +694,11 @@ fn experiment(file: &str, list: &str, settings: &[String]) -> Result<Experiment>
         } else {
             parameters::values(&parameters::place(file, name), kind, values)?
         };
-        let kind = parameters::kind(kind);
         let meaning = quoted(format!("PARAM({name}) of {file}"));
         write!(
             text,
             "[parameters.{name}]\nkind = {}\nmeaning = {meaning}\n",
-            quoted(kind)
+            quoted(kind.of_parameter())
         )?;
         write!(text, "values = {0}\ndefault = {0}\n", quoted(&values))?;
     }

@@ -1,7 +1,7 @@
 //! Values of the parameters of a user's file.
 
 use anyhow::{Context, Result, bail, ensure};
-use record::sizes;
+use record::{experiment::ParameterKind, sizes};
 use std::path::Path;
 
 /// Factor between the values of a range that names none.
@@ -12,8 +12,64 @@ const MOST_VALUES: usize = 32;
 /// Units of a number that is no size (workers/c/bench/bench.c).
 const UNITS: [&str; 11] = ["", "k", "K", "M", "G", "ns", "us", "µs", "ms", "s", "min"];
 
-/// Kind of a parameter in the protocol, and the one by which its values are read, as workers/c/bench/bench.c has them.
-pub(super) fn kinds(list: &str) -> [String; 2] {
+/// Kind of the values of a parameter, by the word that a worker's list has for it (workers/c/bench/bench.c).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ValueKind {
+    Number,
+    Size,
+    /// A number of which `N` stands for all CPUs.
+    Count,
+    /// A number with a unit that is none of a size, such as `100us`.
+    Unit,
+    Path,
+    Word,
+    Text,
+}
+
+impl ValueKind {
+    const ALL: [ValueKind; 7] = [
+        ValueKind::Number,
+        ValueKind::Size,
+        ValueKind::Count,
+        ValueKind::Unit,
+        ValueKind::Path,
+        ValueKind::Word,
+        ValueKind::Text,
+    ];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            ValueKind::Number => "number",
+            ValueKind::Size => "size",
+            ValueKind::Count => "count",
+            ValueKind::Unit => "unit",
+            ValueKind::Path => "path",
+            ValueKind::Word => "word",
+            ValueKind::Text => "text",
+        }
+    }
+
+    /// Errors: no worker lists a kind by this word.
+    pub(super) fn parse(word: &str) -> Result<ValueKind> {
+        let mut kinds = ValueKind::ALL.into_iter();
+        kinds
+            .find(|kind| kind.word() == word)
+            .with_context(|| format!("a parameter is of no known kind: {word:?}"))
+    }
+
+    /// Kind of the experiment's parameter, which has fewer.
+    pub(super) fn of_parameter(self) -> ParameterKind {
+        match self {
+            ValueKind::Number | ValueKind::Count => ParameterKind::Count,
+            ValueKind::Size => ParameterKind::Size,
+            ValueKind::Word => ParameterKind::Choice,
+            ValueKind::Unit | ValueKind::Path | ValueKind::Text => ParameterKind::Text,
+        }
+    }
+}
+
+/// Kind of a parameter in the protocol, and that of its values, as workers/c/bench/bench.c has them.
+pub(super) fn kinds(list: &str) -> (String, ValueKind) {
     let values: Vec<&str> = list.split(',').map(str::trim).collect();
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_number = |text: &&str| {
@@ -34,50 +90,45 @@ pub(super) fn kinds(list: &str) -> [String; 2] {
     };
     let is_word_part = |c: char| c.is_ascii_alphanumeric() || "_-+".contains(c);
     let is_word = |text: &&str| !text.is_empty() && text.chars().all(is_word_part);
-    let same = |kind: &str| [kind, kind].map(str::to_owned);
-    if values.iter().all(is_number) {
-        same("number")
+    let kind = if values.iter().all(is_number) {
+        ValueKind::Number
     } else if values.iter().all(|v| is_number(v) || is_size(v)) {
-        same("size")
+        ValueKind::Size
     } else if values.iter().all(has_unit) {
-        ["text", "unit"].map(str::to_owned)
+        ValueKind::Unit
     } else if values.iter().any(|v| v.contains(['/', '.'])) {
-        ["text", "path"].map(str::to_owned)
+        ValueKind::Path
     } else if values.iter().all(is_word) {
-        [values.join("|"), "word".to_owned()]
+        ValueKind::Word
     } else {
-        same("text")
-    }
-}
-
-/// Kind of an experiment's parameter, by that of the values in a worker's list (workers/c/bench/bench.c). A worker of another
-/// language has the kinds of the protocol only.
-pub(super) fn kind(values: &str) -> &str {
-    match values {
-        "word" => "choice",
-        "unit" | "path" => "text",
-        other => other,
-    }
+        ValueKind::Text
+    };
+    let in_protocol = match kind {
+        ValueKind::Word => values.join("|"),
+        ValueKind::Unit | ValueKind::Path => ValueKind::Text.word().to_owned(),
+        kind => kind.word().to_owned(),
+    };
+    (in_protocol, kind)
 }
 
 /// The values of a list, with every range written out; `place` is where the list stands.
 /// Errors: a value is none of its kind, or a path names nothing.
-pub(super) fn values(place: &str, kind: &str, list: &str) -> Result<Vec<String>> {
+pub(super) fn values(place: &str, kind: ValueKind, list: &str) -> Result<Vec<String>> {
     let mut values: Vec<String> = Vec::new();
     for value in list.split(',').map(str::trim) {
         let parts = match kind {
-            "number" | "size" | "count" => {
+            ValueKind::Number | ValueKind::Size | ValueKind::Count => {
                 numbers(value, kind).with_context(|| format!("{place}: {value:?}"))?
             }
-            "path" => {
+            ValueKind::Path => {
                 check_path(place, value)?;
                 vec![value.to_owned()]
             }
-            "text" => bail!(
+            ValueKind::Text => bail!(
                 "{place}: {value:?} is no number, no size like 64KiB, no word of letters, digits, - and _, \
                  and no path"
             ),
-            _ => vec![value.to_owned()],
+            ValueKind::Unit | ValueKind::Word => vec![value.to_owned()],
         };
         for part in parts {
             if !values.contains(&part) {
@@ -89,11 +140,11 @@ pub(super) fn values(place: &str, kind: &str, list: &str) -> Result<Vec<String>>
 }
 
 /// A number or a size, or all of a range: `1KiB..1GiB`, `1..64*2`.
-fn numbers(value: &str, kind: &str) -> Result<Vec<String>> {
+fn numbers(value: &str, kind: ValueKind) -> Result<Vec<String>> {
     let is_sound = |text: &str| {
         text.parse::<u64>().is_ok()
-            || kind == "size" && sizes::parse_size(text).is_ok()
-            || kind == "count" && text == "N"
+            || kind == ValueKind::Size && sizes::parse_size(text).is_ok()
+            || kind == ValueKind::Count && text == "N"
     };
     let Some((least, rest)) = value.split_once("..") else {
         ensure!(is_sound(value), "it is no number and no size like 64KiB");
@@ -105,7 +156,11 @@ fn numbers(value: &str, kind: &str) -> Result<Vec<String>> {
     };
     let number = |text: &str| {
         let number = text.parse().ok();
-        number.or_else(|| sizes::parse_size(text).ok().filter(|_| kind == "size"))
+        number.or_else(|| {
+            sizes::parse_size(text)
+                .ok()
+                .filter(|_| kind == ValueKind::Size)
+        })
     };
     let (Some(least), Some(most), Some(factor)) = (number(least), number(most), factor) else {
         bail!("it is no range like 1KiB..1GiB or 1..64*2");
@@ -125,7 +180,7 @@ fn numbers(value: &str, kind: &str) -> Result<Vec<String>> {
     Ok(values
         .into_iter()
         .map(|value| match kind {
-            "size" => sizes::format_size(value),
+            ValueKind::Size => sizes::format_size(value),
             _ => value.to_string(),
         })
         .collect())
@@ -133,9 +188,9 @@ fn numbers(value: &str, kind: &str) -> Result<Vec<String>> {
 
 /// An error if a path of a parameter names nothing. It is relative to the folder in which functions run: that of this process.
 fn check_path(place: &str, path: &str) -> Result<()> {
-    let seen = Path::new(path).try_exists();
+    let exists = Path::new(path).try_exists();
     ensure!(
-        seen.is_ok_and(|is_there| is_there),
+        exists.is_ok_and(|is_there| is_there),
         "{place}: there is no file {path:?} here"
     );
     Ok(())
@@ -186,23 +241,33 @@ mod tests {
 
     #[test]
     fn ranges_have_both_ends_and_what_is_none_is_one_sentence() {
-        let all = |kind, list| values("mine.c", kind, list).unwrap();
+        let written_out = |kind, list| values("mine.c", kind, list).unwrap();
         assert_eq!(
-            all("size", "1KiB..1MiB, 3MiB"),
+            written_out(ValueKind::Size, "1KiB..1MiB, 3MiB"),
             ["1KiB", "8KiB", "64KiB", "512KiB", "1MiB", "3MiB"]
         );
-        assert_eq!(all("number", "1..10*3,7"), ["1", "3", "9", "10", "7"]);
-        assert_eq!(all("count", "1,N"), ["1", "N"]);
-        assert_eq!(all("word", "small,large"), ["small", "large"]);
-        assert_eq!(all("unit", "100us,1ms"), ["100us", "1ms"]);
+        assert_eq!(
+            written_out(ValueKind::Number, "1..10*3,7"),
+            ["1", "3", "9", "10", "7"]
+        );
+        assert_eq!(written_out(ValueKind::Count, "1,N"), ["1", "N"]);
+        assert_eq!(
+            written_out(ValueKind::Word, "small,large"),
+            ["small", "large"]
+        );
+        assert_eq!(written_out(ValueKind::Unit, "100us,1ms"), ["100us", "1ms"]);
         for (kind, list, words) in [
-            ("size", "1XB", "no number and no size"),
-            ("size", "1GiB..1KiB", "not above its start"),
-            ("number", "1..9*1", "no range"),
-            ("number", "1..9223372036854775807*2", "more than 32"),
-            ("number", "0..8", "not above its start"),
-            ("text", "a b", "no word of letters"),
-            ("path", "no/such/file", "there is no file"),
+            (ValueKind::Size, "1XB", "no number and no size"),
+            (ValueKind::Size, "1GiB..1KiB", "not above its start"),
+            (ValueKind::Number, "1..9*1", "no range"),
+            (
+                ValueKind::Number,
+                "1..9223372036854775807*2",
+                "more than 32",
+            ),
+            (ValueKind::Number, "0..8", "not above its start"),
+            (ValueKind::Text, "a b", "no word of letters"),
+            (ValueKind::Path, "no/such/file", "there is no file"),
         ] {
             let error = format!("{:#}", values("mine.c", kind, list).unwrap_err());
             assert!(error.contains(words), "{list}: {error}");

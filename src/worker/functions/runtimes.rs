@@ -117,10 +117,10 @@ fn write_go_module(source: &Folder, language: &str) -> Result<()> {
 fn go_caller(marked: &MarkedFile, file: &str, flags: &[String]) -> Result<String> {
     let mut caller = "package main\n\nimport \"pagewise\"\n\nfunc main() {\n".to_owned();
     let list = serde_json::to_string(&marked.list(file))?;
-    let shown = serde_json::to_string(&["go build", &flags.join(" ")].join(" "))?;
+    let command = serde_json::to_string(&["go build", &flags.join(" ")].join(" "))?;
     writeln!(
         caller,
-        "\tpagewise.Main({list}, {shown}, map[string]func(*pagewise.B){{"
+        "\tpagewise.Main({list}, {command}, map[string]func(*pagewise.B){{"
     )?;
     for MarkedFunction { name, called, .. } in &marked.functions {
         writeln!(caller, "\t\t\"{name}\": {called},")?;

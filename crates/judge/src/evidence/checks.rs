@@ -2,6 +2,7 @@
 
 use crate::evidence::slots::{Slot, counts_of};
 use record::outcome::{BrokenLaw, Cause, LaunchFault, Outcome, Status};
+use record::transcript::{DIGEST, OVERALL};
 use record::{expression::Holding, method::Method};
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
@@ -47,7 +48,7 @@ impl DigestsSeen {
     pub fn take<'a>(&mut self, facts: impl IntoIterator<Item = &'a (String, String)>) {
         let mut digests = facts
             .into_iter()
-            .filter(|(name, _)| name == "digest")
+            .filter(|(name, _)| name == DIGEST)
             .peekable();
         self.lacking |= digests.peek().is_none();
         for (_, digest) in digests {
@@ -121,7 +122,7 @@ impl Checks {
             self.wrong(launch, LaunchFault::UnknownPhase { phase });
         }
         if let Some(missing) = method.phases.iter().find(|phase| {
-            *phase != "overall"
+            *phase != OVERALL
                 && counts_of(&slot.phases, phase).is_none()
                 && !may_lack.contains(phase)
         }) {
@@ -148,7 +149,7 @@ impl Checks {
     }
 
     pub fn facts<'a>(&mut self, facts: impl IntoIterator<Item = &'a (String, String)>) {
-        for (name, value) in facts.into_iter().filter(|(name, _)| name != "digest") {
+        for (name, value) in facts.into_iter().filter(|(name, _)| name != DIGEST) {
             match (value.parse::<u64>(), self.facts.get_mut(name)) {
                 (Ok(v), Some(FactSeen::Numbers(low, high, count))) => {
                     *low = v.min(*low);
@@ -243,7 +244,7 @@ impl Checks {
 /// Tells whether a method has a phase; each side of it may time one, and `overall` is the laboratory's.
 fn is_planned(method: &Method, name: &str) -> bool {
     let base = name.strip_suffix(".b").unwrap_or(name);
-    name == "overall" || method.phases.iter().any(|phase| phase == base)
+    name == OVERALL || method.phases.iter().any(|phase| phase == base)
 }
 
 #[cfg(test)]

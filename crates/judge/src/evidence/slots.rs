@@ -1,6 +1,6 @@
 //! The slots of a launch: all that each turn of a cell timed and recorded, those of both sides together.
 
-use record::transcript::{Counts, Read};
+use record::transcript::{Counts, OVERALL, Read};
 use std::{borrow::Cow, collections::BTreeMap};
 
 /// A phase that a slot timed.
@@ -78,10 +78,10 @@ pub(crate) fn slots(transcripts: &Read) -> BTreeMap<u32, Slot<'_>> {
     if transcripts.len() > 1 {
         for slot in slots.values_mut() {
             let overall = TimedPhase::by_laboratory(
-                "overall",
+                OVERALL,
                 overall(slot.phases.iter().map(|timed| &timed.counts)),
             );
-            slot.phases.retain(|timed| timed.name != "overall");
+            slot.phases.retain(|timed| timed.name != OVERALL);
             slot.phases.push(overall);
         }
     }

@@ -21,11 +21,11 @@ pub fn judge(kept: &KeptCommand) -> CommandSummary {
     match so_far(&kept.plan, &kept.launches) {
         CommandSummary::Profile(mut summary) => {
             summary.notes.extend(remarks);
-            CommandSummary::Profile(rounded(summary))
+            CommandSummary::Profile(Box::new(rounded(*summary)))
         }
         CommandSummary::Try(mut summary) => {
             summary.notes.extend(remarks);
-            CommandSummary::Try(rounded(summary))
+            CommandSummary::Try(Box::new(rounded(*summary)))
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::contrast::estimate::logs_by_block;
 use crate::questions::claims;
 use record::claim::{Claim, Word};
-use record::published::{Figure, FigureCell, Published};
+use record::published::{Figure, FigureCell, FigureColumn, Published};
 use record::sizes::parse_size;
 use record::summary::{CellSummary, Distribution, FactProof, PhaseSummary, Ratio, Summary};
 use stats::estimate::LEAST_POINTS;
@@ -116,13 +116,13 @@ pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<Repeate
 /// three launches, whose own variances say little.
 fn prior(article: &Published, summary: &Summary) -> Prior {
     let mut spreads = Vec::new();
-    let mut known: Vec<(*const CellSummary, &str, &str)> = Vec::new();
+    let mut known: Vec<(*const CellSummary, &str, &FigureColumn)> = Vec::new();
     for figure in article.figures.iter().filter(|f| f.against.is_none()) {
         for cell in matching(&figure.repeating(), summary) {
             let key = (
                 std::ptr::from_ref(cell),
                 figure.phase.as_str(),
-                figure.column.as_str(),
+                &figure.column,
             );
             let logs: Vec<f64> = launch_costs(figure, cell).map(|(_, ns)| ns.ln()).collect();
             let deviation = mean_and_deviation(&logs).map(|(_, deviation)| deviation);
@@ -162,11 +162,10 @@ fn here(
         Some(_) => divided(figure, cell, divisor?, prior)?,
         None => with_interval(figure, cell, measured(figure, cell)?, prior),
     };
-    let times = ["wall_ns", "cpu_ns", "user_ns", "system_ns", "cpu_percent"];
     Some(OwnFigure {
         value: measured.value,
         interval: measured.interval,
-        is_count: measured.interval.is_none() && !times.contains(&figure.column.as_str()),
+        is_count: measured.interval.is_none() && !figure.column.is_time(),
         ratio: figure
             .value
             .filter(|published| *published != 0.0)
@@ -235,30 +234,29 @@ impl OwnValue {
 /// Our figure in the published unit.
 fn measured(figure: &Figure, cell: &CellSummary) -> Option<OwnValue> {
     let phase = cell.phases.get(&figure.phase)?;
-    let scale = match figure.unit.as_str() {
-        "s" => 1e-9,
-        "ms" => 1e-6,
-        "us" | "µs" => 1e-3,
-        _ => 1.0,
-    };
-    Some(match figure.column.as_str() {
-        "wall_ns" if figure.ops > 0 => {
+    let scale = figure.unit_ns().map_or(1.0, |ns| 1.0 / ns);
+    Some(match &figure.column {
+        FigureColumn::WallNs if figure.ops > 0 => {
             OwnValue::time(&phase.per_unit_ns, scale * figure.ops as f64)
         }
-        "wall_ns" => OwnValue::time(&phase.wall_ns, scale),
-        "cpu_ns" if figure.ops > 0 && phase.wall_ns.median > 0.0 => {
+        FigureColumn::WallNs => OwnValue::time(&phase.wall_ns, scale),
+        FigureColumn::CpuNs if figure.ops > 0 && phase.wall_ns.median > 0.0 => {
             let per_unit = phase.per_unit_ns.median / phase.wall_ns.median;
             OwnValue::time(&phase.cpu_ns, scale * figure.ops as f64 * per_unit)
         }
-        "cpu_ns" => OwnValue::time(&phase.cpu_ns, scale),
-        "user_ns" => OwnValue::count(phase.user_ns * scale * per_unit(figure, phase)),
-        "system_ns" => OwnValue::count(phase.system_ns * scale * per_unit(figure, phase)),
-        "cpu_percent" => OwnValue::count(100.0 * phase.cpu_ns.median / phase.wall_ns.median),
-        "minor_faults" => OwnValue::count(phase.minor_faults),
-        "major_faults" => OwnValue::count(phase.major_faults),
-        "voluntary_switches" => OwnValue::count(phase.voluntary_switches),
-        "involuntary_switches" => OwnValue::count(phase.involuntary_switches),
-        fact => match cell.proofs.get(fact)? {
+        FigureColumn::CpuNs => OwnValue::time(&phase.cpu_ns, scale),
+        FigureColumn::UserNs => OwnValue::count(phase.user_ns * scale * per_unit(figure, phase)),
+        FigureColumn::SystemNs => {
+            OwnValue::count(phase.system_ns * scale * per_unit(figure, phase))
+        }
+        FigureColumn::CpuPercent => {
+            OwnValue::count(100.0 * phase.cpu_ns.median / phase.wall_ns.median)
+        }
+        FigureColumn::MinorFaults => OwnValue::count(phase.minor_faults),
+        FigureColumn::MajorFaults => OwnValue::count(phase.major_faults),
+        FigureColumn::VoluntarySwitches => OwnValue::count(phase.voluntary_switches),
+        FigureColumn::InvoluntarySwitches => OwnValue::count(phase.involuntary_switches),
+        FigureColumn::Fact(fact) => match cell.proofs.get(fact)? {
             FactProof::Number { max, .. } => OwnValue::count(*max as f64 / unit_size(figure)),
             FactProof::Words(_) => return None,
         },
@@ -339,9 +337,9 @@ fn divided(
 /// The time of each launch that has one, with its block; none of what is counted.
 fn launch_costs(figure: &Figure, cell: &CellSummary) -> impl Iterator<Item = (i32, f64)> {
     cell.per_launch.iter().filter_map(|launch| {
-        let costs = match figure.column.as_str() {
-            "wall_ns" => &launch.wall_ns,
-            "cpu_ns" => &launch.cpu_ns,
+        let costs = match figure.column {
+            FigureColumn::WallNs => &launch.wall_ns,
+            FigureColumn::CpuNs => &launch.cpu_ns,
             _ => return None,
         };
         Some((launch.block, *costs.get(&figure.phase)?))
@@ -350,7 +348,7 @@ fn launch_costs(figure: &Figure, cell: &CellSummary) -> impl Iterator<Item = (i3
 
 fn median_ns(figure: &Figure, cell: &CellSummary) -> Option<f64> {
     let phase = cell.phases.get(&figure.phase)?;
-    Some(if figure.column == "wall_ns" {
+    Some(if figure.column == FigureColumn::WallNs {
         phase.wall_ns.median
     } else {
         phase.cpu_ns.median

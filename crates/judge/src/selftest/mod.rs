@@ -1,7 +1,7 @@
 //! Results of the self-test, compared with its promises.
 
 use real::{Moves, Real, RealRun};
-use record::summary::{Ratio, Verdict};
+use record::summary::{Ratio, Verdict, WarningCode};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use stats::{quantile::median, verdicts::MARGIN};
@@ -98,8 +98,8 @@ pub struct SelfTest {
     pub sentence_chance: f64,
     /// True if none is worse than chance explains.
     pub kept: bool,
-    /// Warnings of the runs, by name: the cells they named.
-    pub warnings: BTreeMap<String, usize>,
+    /// Warnings of the runs, by code: the cells they named.
+    pub warnings: BTreeMap<WarningCode, usize>,
 }
 
 fn excludes(ratio: &Ratio, truth: f64) -> bool {
@@ -302,8 +302,8 @@ impl SelfTest {
         let false_alarm_chance = false_alarm_chance(&identical);
         let coverage_chance = at_least(missed, trials, NOMINAL);
         let mut warnings = BTreeMap::new();
-        for (name, count) in done.iter().flat_map(|d| &d.warnings) {
-            *warnings.entry(name.clone()).or_insert(0) += count;
+        for (code, count) in done.iter().flat_map(|d| &d.warnings) {
+            *warnings.entry(*code).or_insert(0) += count;
         }
         SelfTest {
             schema: record::plan::SCHEMA,
@@ -421,7 +421,7 @@ pub struct Done {
     pub cells: usize,
     /// Time from the first to the last launch, in seconds.
     pub seconds: f64,
-    pub warnings: BTreeMap<String, usize>,
+    pub warnings: BTreeMap<WarningCode, usize>,
 }
 
 #[cfg(test)]

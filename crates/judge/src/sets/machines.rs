@@ -1,6 +1,6 @@
 //! Differences between two machines, or between two states of one, and whether that can change a figure.
 
-use record::{across::FactDifference, machine::environment::Environment};
+use record::{across::FactDifference, json::ToJson, machine::environment::Environment};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,7 +89,7 @@ fn is_below(field: &str, pattern: &str) -> bool {
 /// Every known fact in words, by its field's name in the stored form: a new field is compared from its first day.
 pub(crate) fn facts(environment: &Environment) -> Facts {
     let mut facts = BTreeMap::new();
-    let value = serde_json::to_value(environment).unwrap_or_default();
+    let value = environment.to_json().unwrap_or_default();
     flatten(&value, "", &mut facts);
     facts
 }

@@ -4,6 +4,7 @@ use super::{AdvicePoint, Segment};
 use crate::outcome::Outcome;
 use crate::summary::{Ratio, TailQuantile, WarningKind};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
 
 /// Version of [`AdviceAnswer`].
@@ -23,10 +24,10 @@ pub struct AdviceAnswer {
     /// Answer under the usual condition.
     pub case: Case,
     /// Time of the advised method at the size asked for; absent where its topic is not in proportion to the size.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub time: Option<AdviceTime>,
     /// Methods by their own time and the harm that they do to others, the least harm first; where the question has harm.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub frontier: Vec<TradeOff>,
     /// True if another condition of the program contradicts its answer: each condition is among the other cases.
     #[serde(default)]
@@ -52,13 +53,14 @@ pub struct AdviceAnswer {
     /// The kept runs of this machine that it rests on as well.
     pub reused: Vec<String>,
     /// Disturbances of these runs by something else on the machine, the worst of each kind.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub disturbances: Vec<WarningKind>,
     /// Smallest difference that matters, as a share: 0.02 for 2 %.
     pub margin: f64,
 }
 
 /// A method by its own time and the harm that it does to others.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TradeOff {
     /// Name of the method.
@@ -68,13 +70,11 @@ pub struct TradeOff {
     /// Quantile of the others' latencies in the median launch, in nanoseconds.
     pub harm_ns: TailQuantile,
     /// The harm relative to the usual choice's; absent for that itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_usual: Option<Ratio>,
     /// True if it is shown to harm others less than the usual choice.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub is_gentler: bool,
     /// A method that is shown to be better by one and as good by the other; absent on the frontier.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dominated_by: Option<String>,
 }
 
@@ -97,7 +97,7 @@ pub struct Case {
     /// Values of parameters that make up the case.
     pub settings: BTreeMap<String, String>,
     /// Clause of its condition, which follows "if"; empty where the case is no condition of the program.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub condition: String,
     /// Usual choice, the baseline of the ratios.
     #[serde(rename = "obvious")]

@@ -213,7 +213,7 @@ mod schema {
 }
 mod topic;
 
-use crate::{hash::sha256_hex, summary::Ratio};
+use crate::{hash::sha256_hex, json::FromJson, json::ToJson, summary::Ratio};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use stats::t::LEAST_FREEDOM;
@@ -223,6 +223,9 @@ pub use answer::{
     ANSWER_SCHEMA, AdviceAnswer, AdviceTime, Case, Flip, Repeated, Snippet, TradeOff,
 };
 pub use topic::{Topic, Uses, Way};
+
+crate::read_from_json!(Advice, AdviceAnswer, Question);
+crate::written_to_json!(Advice, AdviceAnswer, Question);
 
 /// Version of the file. Version 1, without conditions, is read too.
 pub const ADVICE_SCHEMA: u32 = 3;
@@ -302,7 +305,7 @@ pub struct Question {
     /// From which size to which one way is shown to cost less, ascending; between them nothing is shown.
     pub segments: Vec<Segment>,
     /// The same under each condition of the program, by `KEY=VALUE`. Where two of them differ the answer depends.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub conditions: BTreeMap<String, Vec<Segment>>,
     /// Measured sizes, the smallest first.
     pub points: Vec<AdvicePoint>,
@@ -419,7 +422,8 @@ impl Advice {
             }
             None => bail!("it is no file of advice: it has no \"schema\""),
         }
-        let advice: Advice = serde_json::from_value(version).context("it is no file of advice")?;
+        let unsealed = version.to_string();
+        let advice = Advice::from_json(unsealed.as_bytes()).context("it is no file of advice")?;
         for (name, question) in &advice.questions {
             let ascends = |segments: &Vec<Segment>| {
                 segments.windows(2).all(|two| two[0].to < two[1].from)
@@ -440,7 +444,7 @@ impl Advice {
 
     /// Its canonical text with its seal: one line, keys in the order of their bytes, the shortest form of every number.
     pub fn canonical(&self) -> Result<String> {
-        let mut value = serde_json::to_value(self)?;
+        let mut value = self.to_json()?;
         let digits = String::from_utf8_lossy(NO_DIGITS);
         if let Some(fields) = value.as_object_mut() {
             fields.insert("seal".to_owned(), digits.as_ref().into());

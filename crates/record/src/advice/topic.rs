@@ -3,9 +3,12 @@
 use crate::sizes;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use serde_with::{apply, skip_serializing_none};
 use std::collections::BTreeMap;
 
 /// A question that advice answers.
+#[skip_serializing_none]
+#[apply(BTreeMap => #[serde(default, skip_serializing_if = "crate::is_default")])]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topic {
@@ -30,28 +33,22 @@ pub struct Topic {
     #[serde(default = "yes")]
     pub by_size: bool,
     /// True if the time grows with the bytes from `to` on: larger sizes are not measured, but told in proportion.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub proportional: bool,
     /// Seconds for one question, where they are not as many as usual.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_s: Option<f64>,
     /// True if it stands in the file of advice.
     #[serde(default = "yes")]
     pub saved: bool,
     /// Fixed values of parameters, by key.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, String>,
     /// Other cases that may have another answer, one after the other: `cache = ["cold"]`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub also: BTreeMap<String, Vec<String>>,
     /// Parameter that counts the uses after a costly start; absent if there is no such start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<Uses>,
     /// Facts whose values tell what a way costs elsewhere, with the words for them: `peak_rss_bytes = "resident memory"`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, String>,
     /// The usual choice in languages besides that of `worker`: `go = "bufio"`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub languages: BTreeMap<String, String>,
     /// Methods that may be the answer.
     pub ways: Vec<Way>,
@@ -71,19 +68,19 @@ pub struct Uses {
 }
 
 /// One way.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
     /// Name of the method.
     pub method: String,
     /// Costs and needs that no figure here shows, in a sentence.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub costs: String,
     /// The method whose further uses cost what this one's do: a mapping that was touched once is like a populated one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_as: Option<String>,
     /// True if it takes part only where its case is asked for at one size, and not in the file of advice.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub only_asked: bool,
 }
 

@@ -3,7 +3,11 @@
 use super::{Claim, ClaimKind, Source};
 use crate::{cell::Cell, outcome::Outcome, summary::Ratio};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
+
+crate::read_from_json!(Answers);
+crate::written_to_json!(Answers, Vec<AnswerChange>);
 
 /// Version of this shape. Version 1, with reasons and causes as sentences, is read too.
 pub const ANSWERS_SCHEMA: u32 = 4;
@@ -78,12 +82,12 @@ impl Word {
 }
 
 /// The answers to a selection of claims.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
     /// Version of this shape, raised when a reader of the old one would misread the new one.
     pub schema: u32,
     /// The run that was made for them; absent where kept runs answered everything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// Main facts of the machine, by label.
     pub environment: BTreeMap<String, String>,
@@ -96,6 +100,7 @@ pub struct Answers {
 }
 
 /// The answer to one claim.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// Id of the claim, such as `P5-a`.
@@ -108,23 +113,21 @@ pub struct Answer {
     #[serde(default)]
     pub question: String,
     /// Published table that the claim belongs to, if one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     /// Place where the claim was made.
     pub source: Source,
     /// Circumstance that a reader of the claim may overlook; shown after `beware`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
     /// The verdict: that of the corrected comparison, or of the published one where there is no other.
     pub word: Word,
     /// Comparisons that were made for it: corrected, as published, or both.
     pub jobs: Vec<JobAnswer>,
     /// Reason for having no verdict; absent with one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<NoVerdict>,
 }
 
 /// The answer of one comparison.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobAnswer {
     /// `corrected` or `as published`.
@@ -134,37 +137,32 @@ pub struct JobAnswer {
     /// The cell of the praised way, with its parameters.
     pub way: String,
     /// Cell with which it is compared; absent for an absolute claim.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
     /// Phase or total, and which cost of it.
     pub figure: String,
     /// The edges of what holds: ratios, bytes of a crossover, or a cost; absent where open.
     pub holds: (Option<f64>, Option<f64>),
     /// Ours: a ratio, or of an absolute claim the cost itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
     /// Unit of the ratio or cost; empty for a ratio.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub unit: String,
     /// True if both sides share their blocks of launches; otherwise the interval lacks what differs between their times.
     pub paired: bool,
     /// Of a crossover: between which values it lies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
     /// Of a crossover: the ratio at each value.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub points: Vec<ClaimPoint>,
     /// Run that has the launches.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub run: String,
     /// Cause of the difference, as far as counters show it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Difference>,
     /// True if the budget did not reach its cells, so that a longer one may decide it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub late: bool,
     /// Reason for having no verdict; absent with one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<NoVerdict>,
 }
 
@@ -309,7 +307,7 @@ pub struct AnswerChange {
     /// Ratios in the first and the second run.
     pub ratios: (Option<Ratio>, Option<Ratio>),
     /// Unit of the ratios; empty for a plain ratio.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub unit: String,
 }
 
@@ -323,6 +321,7 @@ pub struct ResolvedClaim {
 }
 
 /// One comparison with its cells.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedJob {
     /// `corrected` or `as published`.
@@ -332,10 +331,9 @@ pub struct ResolvedJob {
     /// The cells of `other`, likewise; empty of an absolute claim.
     pub other: Vec<Cell>,
     /// Of a crossover: the value of its parameter for each cell.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub points: Vec<u64>,
     /// The reason why it is not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<NoVerdict>,
 }
 

@@ -6,6 +6,7 @@ mod parse;
 
 use crate::sizes::BYTES;
 use serde::{Deserialize, Serialize};
+use serde_with::{apply, skip_serializing_none};
 use std::collections::BTreeMap;
 
 pub use answer::{
@@ -14,6 +15,7 @@ pub use answer::{
 };
 
 /// One claim.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -26,24 +28,18 @@ pub struct Claim {
     /// Words that it is found by, such as `mmap`.
     pub about: Vec<String>,
     /// The published article that it belongs to, such as `P5`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     /// Circumstance that a reader of the claim may overlook; shown after `beware`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confuses: Option<String>,
     /// Reason why no machine can answer it with what Pagewise has; there are no jobs then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     /// Place where the claim was made.
     pub source: Source,
     /// Range of the figure in which the claim holds; absent where the kind's own range is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<Holds>,
     /// The comparison as a careful engineer would make it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrected: Option<Job>,
     /// The comparison as it was made for the claim, with its flaws, where that is another one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Job>,
 }
 
@@ -61,6 +57,7 @@ pub enum ClaimKind {
 }
 
 /// Source: author and place.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
@@ -69,27 +66,20 @@ pub struct Source {
     /// Author or authors.
     pub author: String,
     /// Year of publication, if it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<u16>,
     /// URL, DOI or book reference, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// Reason for a missing address.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlocated: Option<String>,
     /// Machine of the published figure, if it is named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Kernel of the published figure, if it is named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// State of program and machine of which it was said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     /// The published figure in its own words.
     pub figure: String,
     /// Published figure as a ratio, if it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     /// When it was read, as 2026-11-21.
     pub read: String,
@@ -106,26 +96,22 @@ pub enum Edge {
 }
 
 /// The figures with which a claim holds. A range without a low or a high edge is open there.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Holds {
     /// Lower edge; absent where any lower figure holds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<Edge>,
     /// Upper edge; absent where any higher figure holds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<Edge>,
     /// Of an absolute claim: what was said; half of it and twice it are the edges where none are given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// Of an absolute claim: what the cost is divided by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per: Option<Per>,
     /// Of a crossover: the parameter that decides; `bytes` where left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
     /// Of a crossover: its values to measure at; both edges and what lies around them where left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub sizes: Vec<String>,
 }
 
@@ -193,11 +179,9 @@ impl Of {
     }
 }
 
-fn is_wall(cost: &Of) -> bool {
-    *cost == Of::Wall
-}
-
 /// One comparison: the cost of `way` divided by the cost of `other`.
+#[skip_serializing_none]
+#[apply(BTreeMap => #[serde(default, skip_serializing_if = "crate::is_default")])]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
@@ -206,28 +190,21 @@ pub struct Job {
     /// The way that the statement is about: `METHOD[@WORKER]`.
     pub way: String,
     /// Cell that it is compared with; an absolute claim has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
     /// Phase or total; the experiment's headline where left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<String>,
     /// The other's phase or total, where that is another one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_total: Option<String>,
     /// Figure that is compared.
-    #[serde(default, rename = "of", skip_serializing_if = "is_wall")]
+    #[serde(default, rename = "of", skip_serializing_if = "crate::is_default")]
     pub cost: Of,
     /// Instead: a recorded fact, such as `memory_bytes`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
     /// Parameters of both; the first default of the experiment where nothing is said.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, String>,
     /// Values of parameters of the praised method alone.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub way_set: BTreeMap<String, String>,
     /// Values of parameters of the other method alone.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub other_set: BTreeMap<String, String>,
 }
 
@@ -266,8 +243,9 @@ impl Claim {
             text.match_indices(word)
                 .any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
         };
-        let mut all = phrase.split_whitespace().peekable();
-        all.peek().is_some() && all.all(|word| texts.iter().any(|text| is_in(text, word)))
+        let mut phrase_words = phrase.split_whitespace().peekable();
+        phrase_words.peek().is_some()
+            && phrase_words.all(|word| texts.iter().any(|text| is_in(text, word)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Faults, KernelWork, WatchedLaunch};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 /// End of a run.
 #[derive(
@@ -26,6 +27,7 @@ pub enum CommandEnd {
 }
 
 /// Cost of one run, over all processes and threads of the command that were waited for.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandCost {
     /// End of the first process.
@@ -74,34 +76,26 @@ pub struct CommandCost {
     #[serde(default)]
     pub dirtied_pages: u64,
     /// Its page faults by kind, where they were followed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<Faults>,
     /// Why they could not be followed although this was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults_unseen: Option<String>,
     /// Why their callers could not be followed although this was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks_unseen: Option<String>,
     /// Samples of its time in the kernel, where it was sampled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_work: Option<KernelWork>,
     /// Why its time in the kernel could not be sampled although this was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_unseen: Option<String>,
     /// The samples that divide its CPU time, where that was asked for; where there are none, the kernel's ticks did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
     /// Its memory and time while it ran, where they were watched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched: Option<WatchedLaunch>,
     /// True if the process that is followed ended in this window, or before it: then the window has no length.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub process_ended: bool,
     /// CPU time of the helper program itself while it followed a process that runs already, in microseconds.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub observer_us: u64,
     /// Observation of its processes, if they were observed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<ObservedEffects>,
 }
 
@@ -140,6 +134,7 @@ pub struct Split {
 }
 
 /// Facts in `/proc` about a command's processes.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ObservedEffects {
@@ -168,19 +163,14 @@ pub struct ObservedEffects {
     /// Processes in whose environment each variable stood, in the order of their names.
     pub expected: Vec<u64>,
     /// Names of the files of code that were mapped, and `[go]` for a program of Go.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub modules: Vec<String>,
     /// The most memory of one process that was merged with equal pages, in bytes.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub merged_bytes: u64,
     /// Bytes on which the kernel took advice.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub advised_bytes: u64,
     /// The last error of giving advice, by its number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub advice_error: Option<i32>,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }

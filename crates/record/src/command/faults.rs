@@ -4,10 +4,6 @@ use super::MemoryEvent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// Page faults of one run, over all processes and threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -19,7 +15,7 @@ pub struct Faults {
     /// Faults that were recorded.
     pub samples: u64,
     /// Faults of which one was recorded, where not each was; the counts of kinds are scaled to all.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub period: u64,
     /// Records that were lost, because they came faster than they were read.
     pub lost: u64,
@@ -48,6 +44,6 @@ pub struct Faults {
     /// Pages never touched of blocks that malloc gave back. If malloc kept these blocks, calloc would clear them whole.
     pub unused_pages: u64,
     /// Calls that change mappings, by name, and bytes that they gave back and moved; none where they were not seen.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub calls: BTreeMap<String, u64>,
 }

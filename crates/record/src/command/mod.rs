@@ -19,6 +19,7 @@ pub use profile::{
     KernelPart, MemoryEvent, Price, ProfileSummary, Suggestion, SuggestionKind,
 };
 use serde::{Deserialize, Serialize};
+use serde_with::{apply, skip_serializing_none};
 pub use stacks::{CallFrame, CallStack, CallStacks};
 use std::{collections::BTreeMap, ops::RangeInclusive, path::PathBuf};
 pub use trial::{
@@ -26,6 +27,21 @@ pub use trial::{
     SettingEffect, TrialSummary,
 };
 pub use watch::{CoursePoint, WatchSummary, WatchedArm, WatchedLaunch, WatchedMoment, Watching};
+
+crate::read_from_json!(
+    CommandCost,
+    CommandLaunch,
+    CommandPlan,
+    ProfileSummary,
+    TrialSummary
+);
+crate::written_to_json!(
+    CommandLaunch,
+    CommandPlan,
+    CommandSummary,
+    ProfileSummary,
+    TrialSummary
+);
 
 /// Version of the plan and launches of a study.
 pub const COMMAND_SCHEMA: u32 = 6;
@@ -42,6 +58,7 @@ pub(crate) fn schemas_of(kind: Kind) -> RangeInclusive<u32> {
 }
 
 /// Plan of a study. Written once, before the first launch.
+#[apply(bool => #[serde(default, skip_serializing_if = "crate::is_default")])]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandPlan {
     /// [`COMMAND_SCHEMA`], or an older one that is read.
@@ -70,7 +87,6 @@ pub struct CommandPlan {
     /// Half-width at which the study ends: of the ratio of total CPU time, or of the share of CPU time that page faults cost.
     pub precision: f64,
     /// True if a try ends at the interim analysis by which every arm differs in CPU time, precise or not.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interim: bool,
     /// Smaller differences are called within the margin, as a share.
     pub margin: f64,
@@ -83,26 +99,24 @@ pub struct CommandPlan {
     /// Seconds after which a launch is ended.
     pub time_limit_s: f64,
     /// True if a baseline that ends with a code other than 0 is measured all the same.
+    #[serde_with(skip_apply)]
     pub ignore_failure: bool,
     /// True if the output goes to /dev/null, so that it is not compared.
+    #[serde_with(skip_apply)]
     pub discard_output: bool,
     /// True if samples divide CPU time into user and kernel time, which costs some of it; otherwise the kernel's ticks do.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sample_kernel: bool,
     /// True if page faults are counted in total only, although each could be followed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub totals_only: bool,
     /// True if callers of page faults are looked for.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stacks: bool,
     /// The process that runs already, where one is profiled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub attached: Option<Attached>,
     /// How memory is watched beside time, if it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub watch: Option<Watching>,
     /// True if arms may change the machine, which is undone.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_system_changes: bool,
     /// Pages of the machine, if memory events are priced.
     #[serde(flatten)]
@@ -110,10 +124,10 @@ pub struct CommandPlan {
     /// Main facts of the machine.
     pub environment: BTreeMap<String, String>,
     /// The kept profile of the same command that predicted something.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub profile: Option<String>,
     /// The change of kernel time that it predicted for each setting, in seconds: written before anything was measured.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub predicted: BTreeMap<String, Amount>,
 }
 
@@ -131,12 +145,12 @@ impl CommandPlan {
 }
 
 /// A process that is followed for some windows of time.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attached {
     /// Process id.
     pub pid: i32,
     /// When it began, in clock ticks since the machine did: another process that gets the number began later.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ticks: Option<u64>,
     /// Seconds of a window, each of which stands for a launch.
     pub window_s: f64,
@@ -183,6 +197,8 @@ pub enum ArmRole {
 }
 
 /// One way of running the command.
+#[skip_serializing_none]
+#[apply(BTreeMap => #[serde(default, skip_serializing_if = "crate::is_default")])]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
     /// Name of the arm, unique in the study.
@@ -194,25 +210,19 @@ pub struct Arm {
     /// The program and its arguments.
     pub command: Vec<String>,
     /// Setting that is applied; absent for a command as it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<Setting>,
     /// Variables that are set, after joining with what the environment had.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
     /// Values of variables with a list, to which the setting added.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub joined: BTreeMap<String, String>,
     /// Values of the user's variables that the setting replaced.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub replaced: BTreeMap<String, String>,
     /// The library that is preloaded, by its real path.
-    #[serde(default, rename = "library", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "library")]
     pub preloaded: Option<String>,
     /// The processors that it keeps to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
     /// Why it cannot be tried here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Cause>,
 }
 
@@ -263,6 +273,7 @@ pub struct PricePhase {
 }
 
 /// One launch of a study.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandLaunch {
     /// Index of the arm.
@@ -273,22 +284,20 @@ pub struct CommandLaunch {
     #[serde(default)]
     pub mode: LaunchMode,
     /// The kernel's rule for transparent huge pages when it began: `always`, `madvise`, `never`, or empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub thp: String,
     /// Cost of the command; absent for a price.
     #[serde(flatten)]
     pub cost: Option<CommandCost>,
     /// The end of what the command wrote to standard error.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub messages: String,
     /// Callers of its page faults, where they were looked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks: Option<CallStacks>,
     /// Costs of the price worker, by phase; empty for a run of the command.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub phases: BTreeMap<String, PricePhase>,
     /// The reason why there is no price.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Cause>,
 }
 

@@ -3,6 +3,7 @@
 use super::{Amount, CallStacks, CommandPlan, Failure};
 use crate::{outcome::Status, summary::Note};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
 
 /// A kind of memory event.
@@ -196,6 +197,7 @@ pub struct FollowingCost {
 }
 
 /// Counts times prices against the command's own time in the kernel.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Consistency {
     /// Explained part, as a share of the command's time in the kernel. The interval covers both sides.
@@ -204,7 +206,6 @@ pub struct Consistency {
     pub agreement: Agreement,
     /// Cost of the page faults in this program relative to their cost in a fresh process; costs and predictions are scaled by it.
     /// Absent where the program's own time in the kernel does not tell it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<Amount>,
 }
 
@@ -313,10 +314,6 @@ const NOT_PREDICTED: f64 = 0.1;
 /// Samples of the kernel's time from which on they tell the functions that cause it: each is known to 10 % of the whole or better.
 const ENOUGH_SAMPLES: u64 = 1000;
 
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// A whole profile, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileSummary {
@@ -327,7 +324,7 @@ pub struct ProfileSummary {
     /// `failed` if the command did not run as it must, `untrusted` if its counts cannot be believed.
     pub outcome: Status,
     /// The reason where it is not `ok`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub failure: Option<Failure>,
     /// Blocks that were complete.
     pub blocks: usize,
@@ -342,35 +339,35 @@ pub struct ProfileSummary {
     /// CPU time with the faults followed relative to that without; absent where this was not done.
     pub overhead: Option<Amount>,
     /// What it took to follow a process that runs already; absent for a command.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub following: Option<FollowingCost>,
     /// Calls that change mappings, as in [`super::Faults`].
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub mappings: BTreeMap<String, u64>,
     /// As in [`super::ObservedEffects`].
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub allocator: String,
     /// Programs and libraries that were mapped, as in [`super::ObservedEffects`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub modules: Vec<String>,
     /// Unit costs, in the order of the kinds.
     pub prices: Vec<Price>,
     /// Cost of all page faults; absent without unit costs.
     pub faults: Option<CostLine>,
     /// The same by callers, in seconds, the largest first; together they are all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub stacks: Option<CallStacks>,
     /// Time in the kernel by the work done there, the largest part first; empty where it could not be sampled.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub kernel: Vec<KernelPart>,
     /// Samples of that; 0 where there are none.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub kernel_samples: u64,
     /// The same by callers, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub kernel_stacks: Option<CallStacks>,
     /// Changes of the program that these costs suggest, the dearest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub advice: Vec<Suggestion>,
     /// Cost of giving pages back.
     pub freeing: Option<CostLine>,

@@ -4,6 +4,7 @@ use super::{Amount, ArmRole, CommandPlan, WatchSummary};
 use crate::outcome::Cause;
 use crate::summary::{Contrast, Note, Ratio};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
 
 /// Compared quantity.
@@ -77,7 +78,7 @@ pub struct TrialSummary {
     /// True if the A/A check holds.
     pub trusted: bool,
     /// Memory for time, where it was watched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub watch: Option<WatchSummary>,
     /// Remarks on the whole.
     pub notes: Vec<Note>,
@@ -98,6 +99,7 @@ pub enum ArmStatus {
 }
 
 /// One arm.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmSummary {
     /// Name of the arm.
@@ -107,7 +109,6 @@ pub struct ArmSummary {
     /// Result of the arm.
     pub status: ArmStatus,
     /// The reason why it is `failed` or `skipped`; [`ProofSummary`] has that of `no-effect`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
     /// Runs that are judged.
     pub runs: usize,
@@ -148,7 +149,7 @@ pub struct Against {
     /// The ratio of the means; absent with too few blocks.
     pub mean: Option<Amount>,
     /// True where some runs took much longer than the median and the mean does not confirm the verdict.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub usual_only: bool,
 }
 
@@ -193,13 +194,13 @@ pub enum SettingEffect {
 }
 
 /// The reason why a study gives no figures.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// Kind with its figures.
     #[serde(flatten)]
     pub kind: FailureKind,
     /// The last line that the command wrote to standard error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use super::{ArmRole, Measure};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
 
 /// Plan of a watched try.
@@ -80,6 +81,7 @@ pub struct WatchSummary {
 }
 
 /// One arm between memory and time.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WatchedArm {
     /// Name of the arm.
@@ -89,7 +91,6 @@ pub struct WatchedArm {
     /// Medians relative to the baseline's, by measure; absent where the baseline has none.
     pub relative: BTreeMap<Measure, f64>,
     /// The arm that takes less CPU time without more memory, or less memory without more CPU time, where one is shown to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beaten_by: Option<String>,
     /// Its course: the median over launches at each moment.
     pub course: Vec<CoursePoint>,

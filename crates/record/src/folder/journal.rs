@@ -1,9 +1,9 @@
 //! Journals: `launches.jsonl` and `decisions.jsonl`, a sealed line each, appended whole or not at all.
 
 use super::seal::{line_seal, sealed_line, split_line};
+use crate::json::{FromJson, ToJson};
 use anyhow::{Context, Result};
 use files::Folder;
-use serde::{Serialize, de::DeserializeOwned};
 use std::error::Error as _;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -25,9 +25,9 @@ pub(super) fn append(
     folder: &Folder,
     name: &str,
     start: impl Fn() -> String,
-    value: &impl Serialize,
+    value: &impl ToJson,
 ) -> Result<()> {
-    let json = serde_json::to_string(value)?;
+    let json = value.to_json()?.to_string();
     let mut file = folder.edit(name)?;
     let mut write = || {
         let length = file.seek(SeekFrom::End(0))?;
@@ -66,11 +66,7 @@ pub(super) fn begins_sound(folder: &Folder, name: &str, start: &str) -> bool {
 }
 
 /// Reads a journal. A last line without an end was cut short by a kill and is left out.
-pub(super) fn read<T: DeserializeOwned>(
-    folder: &Folder,
-    name: &str,
-    start: &str,
-) -> Result<Lines<T>> {
+pub(super) fn read<T: FromJson>(folder: &Folder, name: &str, start: &str) -> Result<Lines<T>> {
     let bytes = bytes_if_there(folder, name)?;
     let mut lines = Lines {
         records: Vec::new(),
@@ -91,7 +87,7 @@ pub(super) fn read<T: DeserializeOwned>(
         let value = split
             .as_ref()
             .filter(|_| sound)
-            .and_then(|(_, json)| serde_json::from_str(json).ok());
+            .and_then(|(_, json)| T::from_json(json.as_bytes()).ok());
         match value {
             Some(value) => lines.records.push(value),
             None => lines
@@ -155,6 +151,6 @@ pub(super) fn bytes_if_there(folder: &Folder, name: &str) -> Result<Vec<u8>> {
 }
 
 /// A JSON file of a limited size, by the folder's path; `None` if it cannot be read. For lists, which name no damage.
-pub fn peek<T: DeserializeOwned>(folder: &Path, name: &str) -> Option<T> {
-    serde_json::from_slice(&bytes(&Folder::open(folder).ok()?, name).ok()?).ok()
+pub fn peek<T: FromJson>(folder: &Path, name: &str) -> Option<T> {
+    T::from_json(&bytes(&Folder::open(folder).ok()?, name).ok()?).ok()
 }

@@ -9,6 +9,7 @@ use crate::command::{CommandLaunch, CommandPlan, KeptCommand, MOST_PLAN_BYTES, s
 use crate::decision::{Decision, DecisionKind};
 use crate::hash::keyed_sha256_hex;
 pub use crate::hash::sha256_hex;
+use crate::json::{FromJson, ToJson};
 use crate::launches::{Frame, LaunchRecord};
 use crate::plan::{Plan, SCHEMA};
 use crate::transcript::{Read as Transcripts, Transcript};
@@ -19,7 +20,7 @@ pub use frames::FramePart;
 pub use journal::{Damaged, Lines, peek};
 pub use seal::one_a_line;
 pub(crate) use seal::{opened_json, sealed_json};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::{cell::Cell, io::ErrorKind, ops::RangeInclusive};
 
@@ -221,16 +222,18 @@ impl RunFolder {
 
     /// User id of another owner of the folder or of a file in it.
     pub fn other_owner(&self) -> Result<Option<u32>> {
-        let all = self
+        let ownerships = self
             .folder
             .entries()?
             .into_iter()
             .map(|entry| entry.access.ownership())
             .chain([self.folder.ownership()?]);
-        Ok(all.into_iter().find_map(|ownership| match ownership {
-            Ownership::Foreign(user) => Some(user),
-            Ownership::Own => None,
-        }))
+        Ok(ownerships
+            .into_iter()
+            .find_map(|ownership| match ownership {
+                Ownership::Foreign(user) => Some(user),
+                Ownership::Own => None,
+            }))
     }
 
     /// Path of the folder, for messages.
@@ -254,16 +257,15 @@ impl RunFolder {
     }
 
     /// Writes JSON with a seal, so that a change of it shows.
-    pub fn write_sealed(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(name, &seal::sealed_json("", &seal::one_a_line(value)?))
+    pub fn write_sealed(&self, name: &str, value: &impl ToJson) -> Result<()> {
+        let text = seal::one_a_line(&value.to_json()?)?;
+        self.write_text(name, &seal::sealed_json("", &text))
     }
 
     /// Writes a result: its seal covers the launches it follows from.
-    pub fn write_result(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        self.write_text(
-            name,
-            &seal::sealed_json(&self.cover(name)?, &seal::one_a_line(value)?),
-        )
+    pub fn write_result(&self, name: &str, value: &impl ToJson) -> Result<()> {
+        let text = seal::one_a_line(&value.to_json()?)?;
+        self.write_text(name, &seal::sealed_json(&self.cover(name)?, &text))
     }
 
     /// Digest of everything that a result follows from. A summary also follows from the version that judged.
@@ -306,14 +308,14 @@ impl RunFolder {
 
     /// Reads one of its sealed JSON files.
     /// Errors: [`Damaged`] if it is missing or not as it was written.
-    pub fn read_sealed<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+    pub fn read_sealed<T: FromJson>(&self, name: &str) -> Result<T> {
         self.opened(name, "")
     }
 
     /// Reads a result.
     /// Errors: [`Damaged`] if it is missing or changed, or follows from other launches, from transcripts that are not as they
     /// were written, or from another version of the judging.
-    pub fn read_result<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+    pub fn read_result<T: FromJson>(&self, name: &str) -> Result<T> {
         let result = self.opened(name, &self.cover(name)?)?;
         // The result's seal covers the lines of the launches, which have the digests of their transcripts.
         let launches = journal::bytes_if_there(&self.folder, LAUNCHES)?;
@@ -327,10 +329,10 @@ impl RunFolder {
         Ok(result)
     }
 
-    fn opened<T: DeserializeOwned>(&self, name: &str, cover: &str) -> Result<T> {
+    fn opened<T: FromJson>(&self, name: &str, cover: &str) -> Result<T> {
         let mut bytes = journal::bytes(&self.folder, name)?;
         let json = seal::opened_json(cover, &mut bytes);
-        let value = json.and_then(|json| serde_json::from_slice(json).ok());
+        let value = json.and_then(|json| T::from_json(json).ok());
         Ok(value.ok_or_else(|| Damaged::altered(self.file(name)))?)
     }
 
@@ -454,7 +456,7 @@ impl RunFolder {
         self.plan_of(2..=SCHEMA)
     }
 
-    fn plan_of<P: DeserializeOwned>(&self, reads: RangeInclusive<u32>) -> Result<P> {
+    fn plan_of<P: FromJson>(&self, reads: RangeInclusive<u32>) -> Result<P> {
         // Another version's plan is named by its schema, whatever its seals are.
         if let Some(schema) = self.head()?.schema.filter(|schema| !reads.contains(schema)) {
             let (path, newest) = (self.path().display(), reads.end());
@@ -538,7 +540,7 @@ impl RunFolder {
     }
 
     /// Appends the line of a launch: the whole of it or, without room, nothing.
-    pub fn append_launch(&self, record: &impl Serialize) -> Result<()> {
+    pub fn append_launch(&self, record: &impl ToJson) -> Result<()> {
         journal::append(&self.folder, LAUNCHES, || self.start(LAUNCHES), record)
     }
 

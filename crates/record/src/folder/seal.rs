@@ -3,7 +3,6 @@
 
 use crate::hash::sha256_hex;
 use anyhow::Result;
-use serde::Serialize;
 use serde_json::Value;
 
 /// Hex digits of a line's seal; a whole file's has all 64.
@@ -56,24 +55,27 @@ pub fn split_line(line: &str) -> Option<(&str, String)> {
 // summary would be white space; on one line, nobody could read it or see what differs.
 
 /// A JSON object as text: a line for each field, but for a list or an object of several a line for each of what it holds.
-pub fn one_a_line(value: &impl Serialize) -> Result<String> {
-    let Value::Object(fields) = serde_json::to_value(value)? else {
+pub fn one_a_line(value: &Value) -> Result<String> {
+    let Value::Object(fields) = value else {
         return Ok(serde_json::to_string(value)? + "\n");
     };
     let mut lines = Vec::new();
-    for (name, value) in &fields {
+    for (name, value) in fields {
         let name = serde_json::to_string(name)?;
         lines.push(match value {
-            Value::Array(all) if all.iter().any(|element| element.is_object()) => {
-                let all: Vec<String> = all.iter().map(|element| format!("    {element}")).collect();
-                format!("  {name}: [\n{}\n  ]", all.join(",\n"))
+            Value::Array(elements) if elements.iter().any(|element| element.is_object()) => {
+                let lines: Vec<String> = elements
+                    .iter()
+                    .map(|element| format!("    {element}"))
+                    .collect();
+                format!("  {name}: [\n{}\n  ]", lines.join(",\n"))
             }
-            Value::Object(all) if !all.is_empty() => {
+            Value::Object(entries) if !entries.is_empty() => {
                 let entry = |(name, entry): (&String, &Value)| {
                     Ok(format!("    {}: {entry}", serde_json::to_string(name)?))
                 };
-                let all: Vec<String> = all.iter().map(entry).collect::<Result<_>>()?;
-                format!("  {name}: {{\n{}\n  }}", all.join(",\n"))
+                let lines: Vec<String> = entries.iter().map(entry).collect::<Result<_>>()?;
+                format!("  {name}: {{\n{}\n  }}", lines.join(",\n"))
             }
             other => format!("  {name}: {other}"),
         });

@@ -57,7 +57,7 @@ facts! { m:
         smt_active: Option<bool> = m.switch("/sys/devices/system/cpu/smt/active");
         caches: Vec<Cache> = m.numbered(CACHES, "index", "").into_iter().map(|index| Cache::read(m, index)).collect();
         /// Reach of its caches as measured in this boot, if it was.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "crate::is_default")]
         ladder: Option<Ladder> = None;
         frequency: Frequency = Frequency::read(m);
         /// Vulnerabilities and what the kernel does about them.

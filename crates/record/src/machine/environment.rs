@@ -6,6 +6,9 @@ use super::{cgroup::Cgroups, cpu::Cpu, files::facts, tools::Tools};
 use crate::hash::sha256_hex;
 use std::collections::BTreeMap;
 
+crate::read_from_json!(Environment);
+crate::written_to_json!(Environment);
+
 facts! { m:
     /// One machine as it was when a run began. A field that could not be read is absent; a field that an older version did
     /// not know is absent as well when its runs are read, so that runs stay comparable.
@@ -24,7 +27,7 @@ facts! { m:
         limits: Limits = Limits::read(m);
         tools: Tools = Tools::read(m);
         /// Variables that change what a worker allocates, loads or compiles; it gets them only if the plan says so.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[serde(skip_serializing_if = "crate::is_default")]
         variables: BTreeMap<String, String> = BTreeMap::new();
     }
 }
@@ -148,9 +151,18 @@ pub fn size(bytes: u64) -> String {
     )
 }
 
+/// Words for a fact that could not be read.
+const UNKNOWN: &str = "unknown";
+
 /// Names an unknown fact instead of leaving it out.
 pub fn unknown(fact: Option<String>) -> String {
-    fact.unwrap_or_else(|| "unknown".to_owned())
+    fact.unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+/// A fact of a list in words; none where it is absent or [`unknown`].
+pub fn known<'a>(facts: &'a BTreeMap<String, String>, name: &str) -> Option<&'a str> {
+    let fact = facts.get(name).map(String::as_str);
+    fact.filter(|fact| *fact != UNKNOWN)
 }
 
 const DIGITS: usize = 16;
@@ -166,7 +178,7 @@ facts! { m:
         product: Option<String> = m.text("/sys/class/dmi/id/product_name");
         name: Option<String> = m.text("/proc/sys/kernel/hostname");
         /// Name among its like, if that is not its host name, as in a container.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "crate::is_default")]
         node: Option<String> = m.variable("PAGEWISE_NODE").filter(|name| !name.is_empty());
     }
 }

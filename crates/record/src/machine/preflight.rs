@@ -2,7 +2,11 @@
 //! a longer one for `doctor --noise`, with a probe that spins to see what takes CPUs away from a busy process.
 
 use serde::{Deserialize, Serialize};
+use serde_with::apply;
 use std::collections::BTreeMap;
+
+crate::read_from_json!(Preflight);
+crate::written_to_json!(Preflight);
 
 /// Below this share of its CPUs a machine is said to be starved.
 const STARVED: f64 = 0.5;
@@ -25,7 +29,7 @@ pub struct Preflight {
     /// Frequency of each CPU in kilohertz, before and after; empty where the kernel does not say.
     pub frequency_khz: Vec<(u64, u64)>,
     /// The scores (`AaCheck::z`) of the A/A checks of this machine's kept runs, as known then.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub kept_scores: Vec<f64>,
 }
 
@@ -118,43 +122,30 @@ impl Gaps {
 /// records by fdatasync came to 2.05 times their bytes on ext4.
 const JOURNALED: u64 = 2;
 
-/// Tells whether a value did not move; such values are not recorded.
-fn is_nothing<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 /// Difference of two snapshots.
+#[apply(_ => #[serde(skip_serializing_if = "crate::is_default")])]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct NoiseDelta {
     /// Share of all CPU time that the hypervisor gave to others (`steal` of proc_stat(5)).
-    #[serde(default, skip_serializing_if = "is_nothing")]
     pub steal_share: f64,
     /// Microseconds that CPU quotas of this process's control groups took, over CPUs and groups (`cpu.stat`).
-    #[serde(default, skip_serializing_if = "is_nothing")]
     pub throttled_us: u64,
     /// CPU time of everything that ran, in seconds.
-    #[serde(default, skip_serializing_if = "is_nothing")]
     pub busy_cpu_s: f64,
     /// Microseconds in which something waited, by resource and severity (`/proc/pressure`).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pressure_us: BTreeMap<String, u64>,
     /// Counters of `/proc/vmstat` that moved.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub vmstat: BTreeMap<String, u64>,
     /// Bytes read from block devices by anybody.
-    #[serde(default, skip_serializing_if = "is_nothing")]
     pub device_read_bytes: u64,
     /// Bytes written to block devices by anybody.
-    #[serde(default, skip_serializing_if = "is_nothing")]
     pub device_written_bytes: u64,
     /// Bytes of these that the laboratory and the workers that have ended caused to be read.
-    #[serde(default, skip_serializing_if = "is_nothing")]
     pub own_read_bytes: u64,
     /// Bytes that they caused to be written, now or later.
-    #[serde(default, skip_serializing_if = "is_nothing")]
     pub own_written_bytes: u64,
     /// Bytes that they had caused to be written before and that no device had yet.
-    #[serde(default, skip_serializing_if = "is_nothing")]
     pub own_pending_bytes: u64,
 }
 

@@ -3,11 +3,13 @@
 use super::{contrast::Contrast, group::Levels, tail::TailQuantile};
 use crate::{method::Role, outcome::Outcome, parameters::Parameters};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde_with::skip_serializing_none;
 use stats::estimate::Ratio;
 use stats::steady::Label;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One cell.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CellSummary {
     /// `fault/touch@c-O3`.
@@ -25,7 +27,7 @@ pub struct CellSummary {
     /// Sizes in plain bytes.
     pub parameters: Parameters,
     /// The hidden duplicate of the baseline, which is shown nowhere but takes part in the A/A check.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub hidden: bool,
     /// Status with its cause.
     #[serde(flatten)]
@@ -37,22 +39,19 @@ pub struct CellSummary {
     #[schemars(with = "LaunchColumns")]
     pub per_launch: Vec<LaunchValues>,
     /// Bytes that the cell's work touches, where its method says so, and how that compares with the last-level cache.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Footprint>,
     /// True if its launches had settled, by the headline; absent where there is nothing to judge.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadySummary>,
     /// Costs by phase or total.
     pub phases: BTreeMap<String, PhaseSummary>,
     /// Counts of single passes by phase and name, such as `calls` and `allocations`, where launches were counted.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub counts: BTreeMap<String, BTreeMap<String, CountSummary>>,
     /// Facts: a word, or the smallest and largest number.
     pub proofs: BTreeMap<String, FactProof>,
     /// Results of its laws, by the law's text.
     pub laws: BTreeMap<String, LawSummary>,
     /// Round-trip latency, where the method records one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<LatencySummary>,
 }
 
@@ -75,6 +74,7 @@ pub struct SteadySummary {
 }
 
 /// One phase or total of one cell.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PhaseSummary {
     /// Wall time of a sample, in nanoseconds.
@@ -88,6 +88,7 @@ pub struct PhaseSummary {
     /// Wall time divided by units.
     pub per_unit_ns: Distribution,
     /// Payload over wall time, where the phase has a payload.
+    #[serialize_always]
     pub bytes_per_second: Option<f64>,
     /// Mean per sample.
     pub minor_faults: f64,
@@ -98,10 +99,8 @@ pub struct PhaseSummary {
     /// Mean per sample.
     pub involuntary_switches: f64,
     /// The lower bound's time divided by this one, with its interval; 1 is as good as this machine gets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_best_possible: Option<Ratio>,
     /// Two levels of its launches' wall times, in nanoseconds, if it has them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Levels>,
     /// True if it is below twice the floor, so that nothing is resolved.
     pub below_floor: bool,
@@ -146,7 +145,7 @@ pub struct Distribution {
     /// Median over launches of their medians.
     pub median: f64,
     /// Mean over launches of their means.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub mean: Option<f64>,
     /// Lower limit for the median at 95 %; absent below six launches.
     pub low: Option<f64>,
@@ -208,6 +207,7 @@ pub struct LawSummary {
 }
 
 /// Quantiles of single round trips over all launches.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LatencySummary {
     /// Half of the trips took at most this.
@@ -221,19 +221,16 @@ pub struct LatencySummary {
     /// Number of timed operations.
     pub trips: u64,
     /// Quantiles over launches by name: `p50`, `p99`, `p99.9`. None where launches have too few trips for a p99.9.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub over_launches: BTreeMap<String, TailQuantile>,
     /// Upper bound of each bucket in nanoseconds, and its trips, over all launches; where there is a p99.9.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub histogram: Vec<(u64, u64)>,
     /// Share of the operations' time that went into those beyond 20 µs; where there is a p99.9.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled_share: Option<f64>,
     /// The p99.9 relative to the baseline's, within launches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p999_ratio: Option<TailRatio>,
     /// Quantiles of the same operations before the work, where they are a neighbor's; over all launches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<IdleLatency>,
 }
 
@@ -325,7 +322,7 @@ pub(super) struct LaunchColumns {
     /// Median CPU time over a launch's rounds, in nanoseconds, by phase or total; null where a launch has none.
     cpu_ns: BTreeMap<String, Vec<Option<f64>>>,
     /// Quantiles of a launch's single trips, in nanoseconds; left out where none were recorded.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     tail_ns: BTreeMap<String, Vec<Option<f64>>>,
 }
 

@@ -2,9 +2,11 @@
 
 use super::tail::TailQuantile;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use stats::estimate::Ratio;
 
 /// A method on both axes.
+#[skip_serializing_none]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FrontierPoint {
     /// The cell, as an index into the summary's.
@@ -14,15 +16,12 @@ pub struct FrontierPoint {
     /// Quantile of the others' latencies in the median launch, in nanoseconds; the experiment says which one.
     pub harm_ns: TailQuantile,
     /// The harm relative to that of the same launches without a worker; absent where they were not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_alone: Option<Ratio>,
     /// The harm relative to the usual choice's; absent for that itself, and where it was not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_baseline: Option<Ratio>,
     /// True if it is shown to harm others less than the usual choice, beyond the margin and among all methods of the group.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub is_gentler: bool,
     /// A method that is shown to be better by one axis and not worse than the margin by the other; absent on the frontier.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dominated_by: Option<usize>,
 }

@@ -3,9 +3,11 @@
 use super::{Contrast, frontier::FrontierPoint};
 use crate::parameters::Parameters;
 use serde::{Deserialize, Serialize};
+use serde_with::apply;
 use stats::estimate::Ratio;
 
 /// One comparison group of an experiment: cells that differ in method, worker and options only.
+#[apply(Vec<Parameters> => #[serde(default, skip_serializing_if = "crate::is_default")])]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GroupSummary {
     /// Name of the experiment.
@@ -29,38 +31,35 @@ pub struct GroupSummary {
     /// Answer for the group.
     pub recommendation: Recommendation,
     /// Degree to which the answer is sure; absent where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub sureness: Option<Sureness>,
     /// The method of the recommendation, one that another condition recommends, or each of `faster`, under the other conditions
     /// measured.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub conditions: Vec<AnswerCondition>,
     /// Methods that are as good as the recommended one, the fastest first: each is shown to be faster than the baseline, is
     /// estimated to be about as fast, and is not set apart from it. Indices of cells; they hold under its conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alike: Vec<usize>,
     /// Methods of an inconclusive answer that are each shown to be faster, and of which any may be the fastest: indices of cells.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub faster: Vec<usize>,
     /// Usual conditions next to this one under which nothing was measured that says whether the answer holds: the value that
     /// differs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmeasured: Vec<Parameters>,
     /// Usual conditions next to this one that were measured, and whose intervals leave it open whether the answer holds.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsettled: Vec<Parameters>,
     /// Usual conditions next to this one under which the methods of the answer, or the usual choice, do not exist.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<Parameters>,
     /// Seconds of further launches after which an open answer is expected to be settled; absent where it is not open, and where
     /// no time is expected to settle it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub further_s: Option<f64>,
     /// Comparison with the plain machine, where the group was measured in another state of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub state: Option<StateAnswer>,
     /// Methods by their own time and the harm that they do to others, the least harm first; where the experiment has harm.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub frontier: Vec<FrontierPoint>,
 }
 
@@ -174,7 +173,7 @@ pub struct Comparison {
     /// Page faults relative to the baseline.
     pub faults_ratio: Option<Ratio>,
     /// The reason why the interval has no verdict, if it is neither its width nor its place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub doubt: Option<Doubt>,
 }
 

@@ -280,10 +280,13 @@ pub use group::{
 pub use note::{EndedExperiment, LeastPrecise, Note, NoteKind};
 pub use stats::estimate::Ratio;
 pub use tail::TailQuantile;
-pub use warning::{LaunchCount, Warning, WarningKind};
+pub use warning::{LaunchCount, Warning, WarningCode, WarningKind};
 
 use crate::experiment::Experiment;
 pub use crate::method::Role;
+
+crate::read_from_json!(Summary);
+crate::written_to_json!(Summary);
 
 /// Version of this shape. Older ones are read too: 4 has warnings and notes as sentences, 5 and 6 reasons.
 pub const SUMMARY_SCHEMA: u32 = 9;

@@ -10,7 +10,7 @@ pub struct Note {
     #[serde(flatten)]
     pub kind: NoteKind,
     /// The experiment it concerns; empty for the run.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub experiment: String,
 }
 

@@ -13,7 +13,7 @@ pub struct Warning {
     /// Place: a cell's name, or the machine's part.
     pub at: String,
     /// The cells it concerns, as indices into the summary's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub cells: Vec<usize>,
 }
 
@@ -28,11 +28,26 @@ pub struct LaunchCount {
 
 /// Kind of a warning, by which programs know it, with its figures. Shares are 0 to 1.
 #[derive(
-    Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema, strum::IntoStaticStr,
+    Clone,
+    Debug,
+    PartialEq,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    strum::IntoStaticStr,
+    strum::EnumDiscriminants,
 )]
 #[serde(rename_all = "kebab-case", tag = "code")]
 #[allow(missing_docs, reason = "the variant's sentence names its fields")]
 #[strum(serialize_all = "kebab-case")]
+#[strum_discriminants(
+    name(WarningCode),
+    doc = "Code of a warning, without its figures.",
+    derive(PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr),
+    serde(rename_all = "kebab-case"),
+    strum(serialize_all = "kebab-case"),
+    allow(missing_docs, reason = "each is a kind of `WarningKind`")
+)]
 pub enum WarningKind {
     /// A part of the record is not as it was written.
     Damaged { seen: String },

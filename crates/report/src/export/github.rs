@@ -4,14 +4,15 @@ use super::{CellView, ExportedCells};
 use crate::render::escape::pretty_json;
 use anyhow::Result;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 use std::io::Write;
 
+#[skip_serializing_none]
 #[derive(Serialize)]
 struct GithubEntry {
     name: String,
     unit: &'static str,
     value: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<String>,
     extra: String,
 }

@@ -27,10 +27,10 @@ pub(crate) struct Timed {
     pub min: f64,
     pub max: f64,
     pub times: Vec<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "record::is_default")]
     pub memory_usage_byte: Vec<u64>,
     pub exit_codes: Vec<Option<i32>>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "record::is_default")]
     pub parameters: BTreeMap<String, String>,
 }
 

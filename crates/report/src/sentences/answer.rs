@@ -125,7 +125,7 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
 /// The gain of a recommended method; of several the range of all their intervals.
 fn gain(group: LabelledGroup, ratio: Ratio) -> String {
     if group.group.alike.is_empty() {
-        return wording::shown("faster", ratio.high, &ratio);
+        return wording::effect(wording::Direction::Faster, ratio.high, &ratio);
     }
     let contrasts = subjects(group)
         .into_iter()
@@ -174,14 +174,14 @@ fn why_nothing(group: LabelledGroup) -> String {
 
 /// Advice to keep the usual choice, or the reason why nothing is advised.
 fn kept(group: LabelledGroup, usual: usize) -> String {
-    let shown = faster(group, true);
+    let faster_methods = faster(group, true);
     let is_open = matches!(
         group.group.recommendation,
         Recommendation::Inconclusive { .. }
     );
     let usual = group.name(usual);
-    if !shown.is_empty() {
-        let names = group.names(&shown);
+    if !faster_methods.is_empty() {
+        let names = group.names(&faster_methods);
         return format!("→ faster than {usual}: {names}; which is the fastest is open");
     }
     if is_open {

@@ -2,6 +2,7 @@
 
 use super::{phrases, wording};
 use record::across::{Compared, ComparedCell, ComparedRun, ComparedSide, MissingCell};
+use record::machine::environment::known;
 use record::outcome::Status;
 use record::summary::Verdict;
 use stats::across::LEAST_RUNS;
@@ -10,19 +11,14 @@ use std::collections::BTreeMap;
 /// `3 runs on Intel Xeon, Linux 6.18`.
 pub(crate) fn machine(side: &ComparedSide) -> String {
     let count = wording::count(side.runs.len(), "run");
-    let kernel = fact(side, "kernel").map(|kernel| format!("Linux {kernel}"));
-    let cpu = fact(side, "cpu").map(str::to_owned);
+    let kernel = known(&side.environment, "kernel").map(|kernel| format!("Linux {kernel}"));
+    let cpu = known(&side.environment, "cpu").map(str::to_owned);
     let machine: Vec<String> = [cpu, kernel].into_iter().flatten().collect();
     if machine.is_empty() {
         count
     } else {
         format!("{count} on {}", machine.join(", "))
     }
-}
-
-fn fact<'a>(side: &'a ComparedSide, key: &str) -> Option<&'a str> {
-    let fact = side.environment.get(key).map(String::as_str);
-    fact.filter(|value| *value != "unknown")
 }
 
 /// The finding on one cell; with too few units of inference its figure, and that it is no verdict.

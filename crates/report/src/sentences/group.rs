@@ -89,8 +89,8 @@ pub(crate) fn neighbors(group: LabelledGroup, cells: &[usize]) -> Option<String>
     let idle = median(&mut idle)?;
     beside.sort_by(|a, b| a.0.total_cmp(&b.0));
     let left_out = beside.len().saturating_sub(MOST_NEIGHBORS);
-    let shown = beside.iter().take(MOST_NEIGHBORS);
-    let mut parts: Vec<String> = shown
+    let nearest = beside.iter().take(MOST_NEIGHBORS);
+    let mut parts: Vec<String> = nearest
         .map(|(p99, name)| format!("{} beside {name}", format_ns(*p99)))
         .collect();
     if left_out > 0 {

@@ -51,7 +51,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn is_rate(self) -> bool {
+    /// True for bytes, whose figure is a rate, unless an operation of few of them is timed.
+    pub fn is_rate(self) -> bool {
         self.unit == "byte" && self.piece_bytes.is_none()
     }
 

@@ -1,6 +1,7 @@
 //! Runs of many machines in sentences: outliers, kinds of machines, methods over the nodes of a kind.
 
 use super::{phrases, wording, wording::count};
+use record::machine::environment::known;
 use record::outliers::{Finding, KindMethod, MachineGroup, OddNode, OutlierSearch, Unread};
 use record::{across::FactDifference, summary::Verdict};
 use stats::apart::LEAST;
@@ -70,17 +71,17 @@ pub(crate) fn kind(kind: &MachineGroup) -> String {
         ("microcode", "microcode ", ""),
         ("thp", "THP ", ""),
     ];
-    let mut known = Vec::new();
+    let mut parts = Vec::new();
     for (name, before, after) in facts {
-        if let Some(fact) = kind.facts.get(name).filter(|fact| *fact != "unknown") {
-            known.push(format!("{before}{fact}{after}"));
+        if let Some(fact) = known(&kind.facts, name) {
+            parts.push(format!("{before}{fact}{after}"));
         }
     }
     format!(
         "kind {}: {}: {}",
         kind.name,
         count(kind.nodes.len(), "node"),
-        known.join(", ")
+        parts.join(", ")
     )
 }
 

@@ -102,11 +102,11 @@ pub(crate) fn note(kind: &NoteKind) -> String {
 }
 
 pub(crate) fn warning(kind: &WarningKind) -> String {
-    let (seen, hint) = (sentence("fact", kind), sentence("remedy", kind));
+    let (fact, hint) = (sentence("fact", kind), sentence("remedy", kind));
     if hint.is_empty() {
-        seen
+        fact
     } else {
-        format!("{seen}; {hint}")
+        format!("{fact}; {hint}")
     }
 }
 

@@ -110,8 +110,8 @@ pub(crate) fn lines(run: &LabelledRun, rows: &[AnswerRow]) -> Vec<String> {
         )
     });
     lines.extend(damage.map(|warning| {
-        let seen = phrases::sentence("fact", &warning.kind);
-        format!("the record is damaged: {seen}")
+        let fact = phrases::sentence("fact", &warning.kind);
+        format!("the record is damaged: {fact}")
     }));
     let differing = summary.groups.iter().filter_map(|group| group.aa);
     lines.extend(
@@ -132,18 +132,18 @@ fn in_one_line(summary: &Summary, rows: &[AnswerRow]) -> String {
     let early = rows
         .iter()
         .filter(|row| row.sureness == Some(Sureness::Early));
-    let (open, early, all) = (open.count(), early.count(), rows.len());
+    let (open, early, questions) = (open.count(), early.count(), rows.len());
     let mut line = match noise.as_slice() {
         [] => "quiet enough".to_owned(),
         noise => format!("noisy: {}", noise.join("; ")),
     };
     if open > 0 {
-        line += &format!("; {open} of {} open", wording::count(all, "question"));
+        line += &format!("; {open} of {} open", wording::count(questions, "question"));
     }
     if early > 0 {
         line += &format!(
             "; {early} of {} early, from few launches",
-            wording::count(all, "question")
+            wording::count(questions, "question")
         );
     }
     // The open rows of an overview have the time that they need.

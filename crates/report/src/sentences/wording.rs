@@ -190,9 +190,17 @@ pub(crate) fn between_briefly(ratio: &Ratio) -> String {
 /// An interval from one factor to so many times as much says no more than its nearer bound.
 const WIDEST: f64 = 10.0;
 
+/// Side of 1 on which a ratio lies.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Direction {
+    Faster,
+    Slower,
+}
+
 /// `14 % faster (95 % CI 8.5–19 %)`; `at least 3.2× slower` where the interval is too wide for an estimate.
-pub(crate) fn shown(word: &str, least: f64, ratio: &Ratio) -> String {
-    let faster = word == "faster";
+pub(crate) fn effect(direction: Direction, least: f64, ratio: &Ratio) -> String {
+    let faster = direction == Direction::Faster;
+    let word = if faster { "faster" } else { "slower" };
     let amount = FactorAmount::for_ratio(least);
     let unit = amount.unit();
     let estimate = amount.digits(ratio.ratio, faster, Round::Nearest);
@@ -260,8 +268,8 @@ pub fn finding(contrast: &Contrast) -> String {
     match contrast.verdict {
         Verdict::Within { margin } => format!("within {}", percent(margin)),
         Verdict::NotSettled => format!("not settled: {}", between_briefly(ratio)),
-        Verdict::Faster { at_least } => shown("faster", 1.0 - at_least, ratio),
-        Verdict::Slower { at_least } => shown("slower", 1.0 + at_least, ratio),
+        Verdict::Faster { at_least } => effect(Direction::Faster, 1.0 - at_least, ratio),
+        Verdict::Slower { at_least } => effect(Direction::Slower, 1.0 + at_least, ratio),
     }
 }
 

@@ -121,14 +121,9 @@ impl<'a> RankedRows<'a> {
             .shown(Shown::Room(5))
             .number("lower bound", Row::share_cell)
             .shown(Shown::Room(3))
-            .number(
-                if work.noun() == "MiB" {
-                    "CPU/MiB"
-                } else {
-                    "CPU"
-                },
-                move |row| TableCell::ns(row.phase.cpu_ns.median * work.scale(row.phase)),
-            )
+            .number(if work.is_rate() { "CPU/MiB" } else { "CPU" }, move |row| {
+                TableCell::ns(row.phase.cpu_ns.median * work.scale(row.phase))
+            })
             .shown(Shown::Room(2))
             .number("faults", |row| TableCell::mean(row.phase.minor_faults))
             .shown(Shown::Room(4))

@@ -102,9 +102,9 @@ fn label(experiment: LabelledExperiment, counted: &CountedCell, cells: &[Counted
 }
 
 /// Functions whose body costs no more than an empty one.
-fn removed(experiment: LabelledExperiment, all: &[CountedCell]) -> Vec<String> {
+fn removed(experiment: LabelledExperiment, counted_cells: &[CountedCell]) -> Vec<String> {
     let mut short: BTreeMap<(&str, &str), Vec<&CellSummary>> = BTreeMap::new();
-    for CountedCell { cell, .. } in all {
+    for CountedCell { cell, .. } in counted_cells {
         let headline = cell.phases.get(experiment.headline());
         if headline.is_some_and(|figures| figures.below_floor) {
             let function = (cell.method.as_str(), cell.worker.as_str());
@@ -119,15 +119,17 @@ fn removed(experiment: LabelledExperiment, all: &[CountedCell]) -> Vec<String> {
         None => format!(
             "{name} takes no longer than an empty body{}: the compiler removed the loop, because the result does not depend \
              on the data, or the work is too short for a single pass",
-            settings(name, cells, all)
+            settings(name, cells, counted_cells)
         ),
     });
     sentences.collect()
 }
 
 /// The settings of these cells, where other cells of their function are unlike them.
-fn settings(name: &str, cells: &[&CellSummary], all: &[CountedCell]) -> String {
-    let of_function = all.iter().filter(|counted| counted.cell.method == name);
+fn settings(name: &str, cells: &[&CellSummary], counted_cells: &[CountedCell]) -> String {
+    let of_function = counted_cells
+        .iter()
+        .filter(|counted| counted.cell.method == name);
     if of_function.count() == cells.len() {
         return String::new();
     }

@@ -219,8 +219,8 @@ pub fn show(method: &Method, worker: &str, sources: &[(&str, &str)]) -> String {
         "// {}/{}@{}: {}\n",
         method.experiment, method.name, worker, method.summary
     );
-    let shown = super::show::measured_source(&method.source, &method.name, sources);
-    head + &shown.unwrap_or_else(|| "// its source is not carried by this binary\n".to_owned())
+    let source = super::show::measured_source(&method.source, &method.name, sources);
+    head + &source.unwrap_or_else(|| "// its source is not carried by this binary\n".to_owned())
 }
 
 /// The glossary: each word of screens and JSON with its meaning.

@@ -5,6 +5,7 @@ use crate::tables::columns::Columns;
 use judge::selftest::real::Real;
 use judge::selftest::{Identical, KnownEffect, SURE, SelfTest, Usual};
 use record::sizes::{format_ns, three_digits};
+use record::summary::WarningCode;
 
 fn share(count: usize, all: usize) -> String {
     match all {
@@ -211,12 +212,20 @@ fn verdict(test: &SelfTest) -> Vec<Block> {
             "Note: fewer than 100 pairs say little; the default budget of three minutes makes 144.";
         sentences.push(text.to_owned());
     }
-    let warnings = test
+    sentences.extend(warnings(test));
+    sentences.into_iter().map(Block::Answer).collect()
+}
+
+/// Warnings that say something of the instrument. Its small works lie below the floor, and a machine without counters has none.
+fn warnings(test: &SelfTest) -> impl Iterator<Item = String> {
+    let telling = test
         .warnings
         .iter()
-        .filter(|(name, _)| *name != "counter-absent" && *name != "below-floor");
-    sentences.extend(warnings.map(|(name, count)| format!("Warning: {name}: {count} cells")));
-    sentences.into_iter().map(Block::Answer).collect()
+        .filter(|(code, _)| !matches!(code, WarningCode::CounterAbsent | WarningCode::BelowFloor));
+    telling.map(|(code, count)| {
+        let name: &str = code.into();
+        format!("Warning: {name}: {count} cells")
+    })
 }
 
 /// A promise is kept where what was seen is no rare chance.

@@ -197,14 +197,14 @@ impl Change {
 fn fault_s(block: &ProfileBlock, counted: &Counted<'_>) -> f64 {
     let kinds = [Heap, Anonymous, Again, Elsewhere, ZeroRead, ZeroWrite];
     let counts = kinds.map(|kind| (kind, counted.count(kind)));
-    let all: f64 = counts.iter().map(|(_, count)| count).sum();
-    if all < 1.0 {
+    let total: f64 = counts.iter().map(|(_, count)| count).sum();
+    if total < 1.0 {
         return block.price_s(Heap);
     }
     let costs = counts
         .iter()
         .map(|(kind, count)| count * block.price_s(*kind));
-    costs.sum::<f64>() / all
+    costs.sum::<f64>() / total
 }
 
 #[cfg(test)]

@@ -28,12 +28,12 @@ impl<'a> BlockLaunches<'a> {
     /// needs.
     pub fn plain(&self) -> Option<&'a CommandCost> {
         let launch = self.launch(LaunchMode::Plain).or_else(|| {
-            let seen = if has_ended(self.launches) {
+            let ended_windows = if has_ended(self.launches) {
                 windows(self.launches).count()
             } else {
                 0
             };
-            windows(self.launches).nth((self.number as usize).checked_rem(seen)?)
+            windows(self.launches).nth((self.number as usize).checked_rem(ended_windows)?)
         });
         launch?.cost.as_ref()
     }

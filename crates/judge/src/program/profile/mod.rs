@@ -24,8 +24,8 @@ use counts::{Counted, counted};
 use notes::notes;
 use price_list::price_list;
 use record::command::{
-    Agreement, Amount, COMMAND_SUMMARY_SCHEMA, CommandLaunch, CommandPlan, Consistency,
-    EventFamily, Failure, LaunchMode, MemoryEvent, ProfileSummary, SuggestionKind,
+    Agreement, Amount, COMMAND_SUMMARY_SCHEMA, CommandLaunch, CommandPlan, Consistency, CostLine,
+    EventFamily, Failure, LaunchMode, MemoryEvent, ObservedEffects, ProfileSummary, SuggestionKind,
 };
 use record::outcome::Status;
 use record::summary::Note;
@@ -38,100 +38,67 @@ pub use prices::{MIB, footprint_bytes};
 /// Judges a profile from its plan and launches alone.
 pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let counted = counted(plan, launches);
-    let mut blocks = counted
-        .as_ref()
-        .map(|counted| blocks(plan, launches, counted))
-        .unwrap_or_default();
-    let (outcome, failure) = outcome(plan, launches, counted.as_ref());
-    let believed = counted.as_ref().filter(|_| outcome == Status::Ok);
+    let counted = counted.as_ref();
+    let mut blocks = counted.map_or_else(Vec::new, |counted| blocks(plan, launches, counted));
+    let (outcome, failure) = outcome(plan, launches, counted);
+    let believed = counted.filter(|_| outcome == Status::Ok);
     let sampled = believed.and_then(|_| SampledKernel::new(launches, &blocks));
-    let consistency = believed.and_then(|counted| {
-        let law = consistency(&blocks, counted)?;
-        let factor = match &sampled {
-            Some(sampled) => shown_factor(sampled, &blocks, counted),
-            None => (law.agreement == Agreement::Exceeds).then(|| bounding_factor(&law)),
-        };
-        Some(Consistency { factor, ..law })
-    });
-    let factors = believed.map(|counted| factors(sampled.as_ref(), consistency, &blocks, counted));
+    let sampled = sampled.as_ref();
+    let consistency = believed.and_then(|counted| scaled_consistency(sampled, &blocks, counted));
+    let factors = believed.map(|counted| factors(sampled, consistency, &blocks, counted));
     for block in &mut blocks {
         block.factors = factors.clone().unwrap_or_default();
     }
-    let [faults, freeing, calls] = [
-        EventFamily::Faults,
-        EventFamily::Freeing,
-        EventFamily::Calls,
-    ]
-    .map(|family| match &sampled {
-        Some(sampled) => Some(sampled.cost(|event, _| event.family() == family)),
-        None => believed.and_then(|counted| line(&blocks, counted, family)),
-    });
+    let faults = family_cost(EventFamily::Faults, sampled, believed, &blocks);
     let stacks = faults.zip(believed).and_then(|(faults, counted)| {
         places::stacks(launches, &blocks, counted, faults.seconds.value)
     });
-    let kernel_stacks = sampled
-        .as_ref()
-        .and_then(|sampled| places::kernel_stacks(launches, sampled));
-    let prices = counted
-        .as_ref()
-        .map(|counted| price_list(&blocks, counted))
-        .unwrap_or_default();
+    let prices = counted.map_or_else(Vec::new, |counted| price_list(&blocks, counted));
     let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()));
     let advice = believed.map(|counted| {
         advice::advice(&advice::KernelCosts {
-            sampled: sampled.as_ref(),
+            sampled,
             prices: &prices,
             counted,
             cpu_s: cpu_s.map_or(0.0, |cpu_s| cpu_s.value),
         })
     });
-    let traced = [LaunchMode::Traced, LaunchMode::Followed]
-        .into_iter()
-        .find_map(|mode| costs_in(launches, mode).find_map(|cost| cost.proof.as_ref()));
-    let modules = traced.map_or_else(Vec::new, |proof| proof.modules.clone());
+    let proof = traced_proof(launches);
+    let modules = proof.map_or_else(Vec::new, |proof| proof.modules.clone());
     let candidates =
         believed.map(|counted| candidates::candidates(plan, counted, &blocks, &modules));
-    let mut notes = notes(plan, launches, counted.as_ref());
     let measured = believed.map(|_| blocks.len());
-    notes.extend(super::notes(launches, measured, FEWEST_LAUNCHES));
+    let is_command = plan.attached.is_none();
     let mut summary = ProfileSummary {
         schema: COMMAND_SUMMARY_SCHEMA,
         plan: plan.clone(),
         outcome,
         failure,
         blocks: blocks.len(),
-        by_kind: counted.as_ref().is_some_and(|c| !c.followed.is_empty()),
+        by_kind: counted.is_some_and(|c| !c.followed.is_empty()),
         cpu_s,
         kernel_s: amount(blocks.iter().map(|block| block.plain.kernel_s())),
-        overhead: if plan.attached.is_none() {
-            overhead(launches)
-        } else {
-            None
-        },
+        overhead: is_command.then(|| overhead(launches)).flatten(),
         following: following::following(plan, launches),
         mappings: counted
-            .as_ref()
             .and_then(|c| c.traced)
             .map(|faults| faults.calls.clone())
             .unwrap_or_default(),
-        allocator: traced.map_or_else(String::new, |proof| proof.allocator.clone()),
+        allocator: proof.map_or_else(String::new, |proof| proof.allocator.clone()),
         modules,
         prices,
         faults,
         stacks,
-        kernel: sampled
-            .as_ref()
-            .map(SampledKernel::parts)
-            .unwrap_or_default(),
-        kernel_samples: sampled.as_ref().map_or(0, SampledKernel::all),
-        kernel_stacks,
+        kernel: sampled.map(SampledKernel::parts).unwrap_or_default(),
+        kernel_samples: sampled.map_or(0, SampledKernel::all),
+        kernel_stacks: sampled.and_then(|sampled| places::kernel_stacks(launches, sampled)),
         advice: advice.unwrap_or_default(),
-        freeing,
-        calls,
+        freeing: family_cost(EventFamily::Freeing, sampled, believed, &blocks),
+        calls: family_cost(EventFamily::Calls, sampled, believed, &blocks),
         consistency,
         candidates: candidates.unwrap_or_default(),
-        counts: counted.map(|c| c.shown),
-        notes: notes.into_iter().map(Note::from).collect(),
+        counts: counted.map(|c| c.shown.clone()),
+        notes: all_notes(plan, launches, counted, measured),
     };
     // Huge pages are not advised against where more of them are worth a try.
     if summary.worth_a_try().any(|c| c.huge_pages > 0.0) {
@@ -140,6 +107,53 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
             .retain(|advice| advice.kind != SuggestionKind::SmallPages);
     }
     summary
+}
+
+/// The agreement of counted costs with the kernel's own time, with the factor by which events cost more here than in a fresh
+/// process.
+fn scaled_consistency(
+    sampled: Option<&SampledKernel>,
+    blocks: &[ProfileBlock],
+    counted: &Counted,
+) -> Option<Consistency> {
+    let law = consistency(blocks, counted)?;
+    let factor = match sampled {
+        Some(sampled) => shown_factor(sampled, blocks, counted),
+        None => (law.agreement == Agreement::Exceeds).then(|| bounding_factor(&law)),
+    };
+    Some(Consistency { factor, ..law })
+}
+
+/// The cost of all events of a family: by samples where there are any, else by counts and prices.
+fn family_cost(
+    family: EventFamily,
+    sampled: Option<&SampledKernel>,
+    believed: Option<&Counted>,
+    blocks: &[ProfileBlock],
+) -> Option<CostLine> {
+    match sampled {
+        Some(sampled) => Some(sampled.cost(|event, _| event.family() == family)),
+        None => line(blocks, believed?, family),
+    }
+}
+
+/// Effects that a launch under observation showed.
+fn traced_proof(launches: &[CommandLaunch]) -> Option<&ObservedEffects> {
+    [LaunchMode::Traced, LaunchMode::Followed]
+        .into_iter()
+        .find_map(|mode| costs_in(launches, mode).find_map(|cost| cost.proof.as_ref()))
+}
+
+/// Notes of a profile, and those of every study.
+fn all_notes(
+    plan: &CommandPlan,
+    launches: &[CommandLaunch],
+    counted: Option<&Counted>,
+    blocks: Option<usize>,
+) -> Vec<Note> {
+    let mut notes = notes(plan, launches, counted);
+    notes.extend(super::notes(launches, blocks, FEWEST_LAUNCHES));
+    notes.into_iter().map(Note::from).collect()
 }
 
 /// The cost of each event in this program relative to its price in a fresh process.

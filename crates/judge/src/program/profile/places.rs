@@ -86,12 +86,12 @@ pub(super) fn kernel_stacks(
             *weights.entry((frames, stack.event)).or_default() += stack.weight;
         }
     }
-    let all: f64 = weights.values().sum();
-    let scale = sampled.cost(|_, _| true).seconds.value / all;
+    let total: f64 = weights.values().sum();
+    let scale = sampled.cost(|_, _| true).seconds.value / total;
     let mut seconds: Vec<_> = weights.into_iter().collect();
     seconds.iter_mut().for_each(|(_, weight)| *weight *= scale);
     seconds.sort_by(|a, b| b.1.total_cmp(&a.1));
-    (all > 0.0).then(|| table(&seconds))
+    (total > 0.0).then(|| table(&seconds))
 }
 
 fn table(costs: &[((Vec<&CallFrame>, MemoryEvent), f64)]) -> CallStacks {

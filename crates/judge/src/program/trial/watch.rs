@@ -109,13 +109,18 @@ fn bounds(arm: &ArmSummary, measure: Measure) -> Option<(f64, f64)> {
 
 /// The course of an arm: the median over its launches at each moment that all but the shortest of them reached.
 fn course(launches: &[CommandLaunch], arm: usize) -> Vec<CoursePoint> {
-    let seen: Vec<&WatchedLaunch> = costs(launches, arm)
+    let watched_launches: Vec<&WatchedLaunch> = costs(launches, arm)
         .filter_map(|cost| cost.watched.as_ref())
         .filter(|watched| !watched.moments.is_empty())
         .collect();
-    let ends = seen.iter().filter_map(|watched| watched.moments.last());
+    let ends = watched_launches
+        .iter()
+        .filter_map(|watched| watched.moments.last());
     let end_ms = middle(ends.map(|moment| moment.at_ms as f64)).map_or(0, |end| end as u64);
-    let moments = seen.iter().map(|watched| watched.moments.len()).min();
+    let moments = watched_launches
+        .iter()
+        .map(|watched| watched.moments.len())
+        .min();
     let steps = moments.unwrap_or(0).min(MOST_POINTS) as u64;
     let mut course: Vec<CoursePoint> = Vec::new();
     let mut before = (0.0, 0.0);
@@ -123,7 +128,8 @@ fn course(launches: &[CommandLaunch], arm: usize) -> Vec<CoursePoint> {
         let at_ms = end_ms.saturating_mul(step) / steps;
         let at = |quantity: fn(&WatchedMoment) -> u64| {
             middle(
-                seen.iter()
+                watched_launches
+                    .iter()
                     .filter_map(|watched| watched.at(at_ms, quantity)),
             )
         };

@@ -461,11 +461,11 @@ pub fn answer(
     let gentlest = frontier
         .iter()
         .find(|way| way.is_gentler && way.dominated_by.is_none());
-    let shown = gentlest
+    let method = gentlest
         .map(|way| way.method.as_str())
         .or(first.way.as_deref())
         .unwrap_or(&topic.baseline);
-    let snippets = snippets(shown);
+    let snippets = snippets(method);
     let measured = points
         .first()
         .zip(points.last())

@@ -6,9 +6,9 @@ use crate::render::document::{Block, Document, Entry, List, Place, Shown, Table}
 /// carried all that a record can hold would open in no browser.
 const MOST: usize = 1000;
 
-fn shorten<T>(all: &mut Vec<T>) -> usize {
-    let left_out = all.len().saturating_sub(MOST);
-    all.truncate(MOST);
+fn shorten<T>(items: &mut Vec<T>) -> usize {
+    let left_out = items.len().saturating_sub(MOST);
+    items.truncate(MOST);
     left_out
 }
 

@@ -3,6 +3,7 @@
 
 use crate::render::document::six_digits;
 use crate::sentences::labels::{LabelledExperiment, LabelledGroup, LabelledRun};
+use record::json::ToJson;
 use record::plan::BATCH;
 use record::shared::SharedVerdict;
 use record::summary::{GroupSummary, Summary};
@@ -62,8 +63,8 @@ fn question(group: &GroupSummary) -> Value {
 /// A row for each cell of a group that is shown.
 fn rows((question, group): (usize, LabelledGroup)) -> Vec<Value> {
     let cells = group.group.cells.iter().copied();
-    let shown = cells.filter(|&cell| !group.cell(cell).hidden);
-    shown.map(|cell| row(group, cell, question)).collect()
+    let visible = cells.filter(|&cell| !group.cell(cell).hidden);
+    visible.map(|cell| row(group, cell, question)).collect()
 }
 
 fn row(group: LabelledGroup, index: usize, question: usize) -> Value {
@@ -75,7 +76,7 @@ fn row(group: LabelledGroup, index: usize, question: usize) -> Value {
     let ratio = contrast.and_then(|contrast| contrast.ratio);
     let verdict = contrast.map(|contrast| SharedVerdict::from(contrast.overall()));
     let name = format!("{} {}", cell.cell, group.setting());
-    rounded(&(
+    short(&(
         name.trim_end(),
         cell.outcome.status.word(),
         phase.map(|phase| phase.per_unit_ns.median),
@@ -94,8 +95,12 @@ fn row(group: LabelledGroup, index: usize, question: usize) -> Value {
 }
 
 /// A result as JSON with six digits a number; NaN and infinity are null.
-pub fn rounded(result: &impl Serialize) -> Value {
-    round(serde_json::to_value(result).unwrap_or(Value::Null))
+pub fn rounded(result: &impl ToJson) -> Value {
+    round(result.to_json().unwrap_or(Value::Null))
+}
+
+fn short(row: &impl Serialize) -> Value {
+    round(serde_json::to_value(row).unwrap_or(Value::Null))
 }
 
 fn round(value: Value) -> Value {

@@ -223,12 +223,12 @@ pub(super) fn briefly(summary: &TrialSummary) -> Vec<String> {
 /// The costs of the command as it is, and the change with each other arm.
 pub(super) fn table(summary: &TrialSummary) -> Table {
     let mut columns = Columns::new("arm", |arm: &ArmSummary| arm.name.clone());
-    let shown = if summary.plan.watch.is_some() {
+    let measures = if summary.plan.watch.is_some() {
         Measure::WATCHED
     } else {
         Measure::ALL
     };
-    for (at, measure) in shown.into_iter().enumerate() {
+    for (at, measure) in measures.into_iter().enumerate() {
         columns = columns.column(Column::number(name(measure)), move |arm| {
             match (arm.status, arm.role) {
                 (ArmStatus::Ok, ArmRole::Baseline) => Some(cost(arm, measure)),

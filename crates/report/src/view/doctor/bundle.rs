@@ -77,7 +77,7 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
             newest.kind.word()
         ))];
     };
-    let (shown, left_out): (Vec<_>, Vec<_>) =
+    let (carried, left_out): (Vec<_>, Vec<_>) =
         summary.cells.iter().partition(|cell| is_carried(cell));
     let settings = &summary.settings;
     let facts = [
@@ -105,7 +105,7 @@ fn run(newest: &Newest, is_carried: impl Fn(&CellSummary) -> bool) -> Vec<Block>
             counted(summary.warnings.iter().map(|warning| warning.kind.code())),
         ),
     ];
-    let amiss = shown
+    let amiss = carried
         .into_iter()
         .filter(|cell| cell.outcome.status != Status::Ok);
     let table = Columns::new("cell", |cell: &CellSummary| cell.cell.clone())

@@ -64,6 +64,9 @@ pub(super) struct Mark {
 pub(super) struct Tick {
     pub at: f64,
     pub text: String,
+    /// True where both sides cost the same.
+    #[serde(skip)]
+    pub is_one: bool,
 }
 
 /// One experiment of the matrix.
@@ -280,6 +283,7 @@ pub(super) fn ticks(axis: &Axis) -> Vec<Tick> {
     ticks
         .into_iter()
         .map(|ratio| Tick {
+            is_one: ratio == 1.0,
             at: place(axis, ratio),
             text: digits(ratio)
                 .trim_end_matches('0')
@@ -368,11 +372,11 @@ fn data(labels: &Labels) -> serde_json::Value {
         .machines
         .iter()
         .map(|machine| {
-            let shown = column(machine);
+            let column = column(machine);
             let facts = &machine.machine;
             let vendor: &str = facts.vendor.into();
             json!({
-                "id": shown.id, "name": shown.name, "facts": shown.facts, "vendor": vendor, "kernel": facts.kernel,
+                "id": column.id, "name": column.name, "facts": column.facts, "vendor": vendor, "kernel": facts.kernel,
                 "virtual": facts.is_virtual, "day": machine.day,
             })
         })

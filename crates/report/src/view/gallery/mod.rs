@@ -363,55 +363,10 @@ fn find<'a>(
 /// The page of a machine: every question.
 fn machine_document(labels: &Labels, at: usize, run: &SharedRun) -> Document {
     let machine = &labels.gallery.machines[at];
-    let mut blocks = Vec::new();
-    let mut experiments: Vec<&str> = labels
-        .gallery
-        .questions
-        .iter()
-        .map(|q| q.experiment.as_str())
-        .collect();
-    experiments.dedup();
-    for experiment in experiments {
-        let questions = labels.gallery.questions.iter();
-        let rows = questions
-            .filter(|question| question.experiment == experiment)
-            .filter_map(|question| question_row(labels, question, at));
-        let rows: Vec<RatioRow> = rows.collect();
-        if !rows.is_empty() {
-            blocks.push(Block::Heading(labels.title(experiment)));
-            blocks.push(ratios(experiment, "question", &[], rows));
-        }
-    }
-    let costs = labels.gallery.questions.iter();
-    let costs = costs.filter_map(|question| Some((question, find(labels, run, question)?)));
-    let costs = costs.flat_map(|(question, shared)| {
-        let name = labels.name(question);
-        let methods = shared.methods.iter().filter(|m| m.per_unit_ns.is_some());
-        methods.map(move |method| {
-            (
-                format!("{} {}", question.experiment, name.varying),
-                method,
-                shared,
-            )
-        })
-    });
-    let costs = Columns::new(
-        "question",
-        |row: &(String, &SharedMethod, &SharedQuestion)| row.0.clone(),
-    )
-    .text("method", |row| row.1.name())
-    .number("cost of a unit", |row| {
-        row.1
-            .per_unit_ns
-            .map_or_else(TableCell::default, TableCell::ns)
-    })
-    .text("unit", |row| row.2.unit.clone())
-    .number("launches", |row| TableCell::count(row.1.launches_ns.len()))
-    .table("Wall time of a unit: the median launch", costs);
     let costs = Block::part(
         "Costs of all methods",
         Place::Page,
-        vec![Block::Table(costs)],
+        vec![Block::Table(machine_costs(labels, run))],
     );
     let known = facts(
         "The machine",
@@ -424,21 +379,82 @@ fn machine_document(labels: &Labels, at: usize, run: &SharedRun) -> Document {
         sentences::extent(machine.overview).to_owned(),
         format!("Pagewise {}", machine.version),
     ];
+    let repeat = vec![
+        "pagewise run".to_owned(),
+        format!("pagewise compare {} last", machine.file),
+    ];
     let mut document = Document::new(machine.machine.processor(), day);
     document.pages = vec![up()];
     document
-        .section("answers", "Answers", Place::Page, blocks)
+        .section(
+            "answers",
+            "Answers",
+            Place::Page,
+            machine_answers(labels, at),
+        )
         .section("machine", "Machine", Place::Page, vec![Block::Table(known)])
         .section("costs", "Costs", Place::Page, costs.into_iter().collect())
         .section(
             "repeat",
             "Compare it with yours",
             Place::Page,
-            vec![Block::Commands(vec![
-                "pagewise run".to_owned(),
-                format!("pagewise compare {} last", machine.file),
-            ])],
+            vec![Block::Commands(repeat)],
         )
+}
+
+/// Answers of a machine, by experiment.
+fn machine_answers(labels: &Labels, at: usize) -> Vec<Block> {
+    let questions = &labels.gallery.questions;
+    let mut experiments: Vec<&str> = questions.iter().map(|q| q.experiment.as_str()).collect();
+    experiments.dedup();
+    let mut blocks = Vec::new();
+    for experiment in experiments {
+        let rows: Vec<RatioRow> = questions
+            .iter()
+            .filter(|question| question.experiment == experiment)
+            .filter_map(|question| question_row(labels, question, at))
+            .collect();
+        if !rows.is_empty() {
+            blocks.push(Block::Heading(labels.title(experiment)));
+            blocks.push(ratios(experiment, "question", &[], rows));
+        }
+    }
+    blocks
+}
+
+/// A method's cost in one question of a machine.
+struct MethodCost<'a> {
+    question: String,
+    method: &'a SharedMethod,
+    unit: &'a str,
+}
+
+fn machine_costs(labels: &Labels, run: &SharedRun) -> Table {
+    let mut costs = Vec::new();
+    for question in &labels.gallery.questions {
+        let Some(shared) = find(labels, run, question) else {
+            continue;
+        };
+        let varying = &labels.name(question).varying;
+        let measured = shared.methods.iter().filter(|m| m.per_unit_ns.is_some());
+        costs.extend(measured.map(|method| MethodCost {
+            question: format!("{} {varying}", question.experiment),
+            method,
+            unit: &shared.unit,
+        }));
+    }
+    Columns::new("question", |cost: &MethodCost| cost.question.clone())
+        .text("method", |cost| cost.method.name())
+        .number("cost of a unit", |cost| {
+            cost.method
+                .per_unit_ns
+                .map_or_else(TableCell::default, TableCell::ns)
+        })
+        .text("unit", |cost| cost.unit.to_owned())
+        .number("launches", |cost| {
+            TableCell::count(cost.method.launches_ns.len())
+        })
+        .table("Wall time of a unit: the median launch", costs)
 }
 
 fn question_row<'a>(

@@ -27,10 +27,10 @@ pub fn front_picture(
     let panels = panels(labels, runs, picture, &axis);
     let height = HEAD + panels.first()?.height + FOOT;
     let rows = panels.len().div_ceil(2) as f64;
-    let (width, all) = (2.0 * PANEL + GAP, rows * height);
+    let (width, total_height) = (2.0 * PANEL + GAP, rows * height);
     let title = escape::html(&picture.title);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {all}\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"15\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {total_height}\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"15\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n"
     );
     for (at, panel) in panels.iter().enumerate() {
@@ -42,7 +42,7 @@ pub fn front_picture(
         );
         for tick in ticks(&axis) {
             let (x, bottom) = (across(tick.at), HEAD + panel.height);
-            let class = if tick.text == "1" { "one" } else { "g" };
+            let class = if tick.is_one { "one" } else { "g" };
             let (text, below) = (escape::html(&tick.text), bottom + 14.0);
             let anchor = match tick.at {
                 at if at < 3.0 => "start",

@@ -137,7 +137,7 @@ fn section(article: &Published, articles: Articles, summary: &Summary) -> Sectio
     let article = &at_measured_sizes(article, summary);
     let rows = rows(article, summary);
     // What decides a sentence of the article is shown with the sentence.
-    let (shown, left_out): (Vec<_>, Vec<_>) = rows
+    let (listed, left_out): (Vec<_>, Vec<_>) = rows
         .iter()
         .copied()
         .filter(|row| row.figure.claim.is_none())
@@ -157,7 +157,7 @@ fn section(article: &Published, articles: Articles, summary: &Summary) -> Sectio
         Place::Page,
         pictures::blocks(&article.pictures, &rows),
     ));
-    blocks.extend(tables(article, &shown));
+    blocks.extend(tables(article, &listed));
     blocks.extend(article.note.iter().map(Block::text));
     if !left_out.is_empty() {
         let more = format!(
@@ -343,27 +343,17 @@ fn interval_of(here: &OwnFigure) -> String {
 }
 
 fn ratio(repeated: Option<RepeatedFigure>) -> TableCell {
-    let shown = repeated.filter(|repeated| repeated.figure.against.is_none());
-    let ratio = shown.and_then(|repeated| repeated.here?.ratio);
+    let undivided = repeated.filter(|repeated| repeated.figure.against.is_none());
+    let ratio = undivided.and_then(|repeated| repeated.here?.ratio);
     ratio.map_or_else(TableCell::default, |ratio| {
         TableCell::number(three_digits(ratio), Some(ratio))
     })
 }
 
-/// Nanoseconds of a unit of time; none of other units.
-fn unit_ns(unit: &str) -> Option<f64> {
-    match unit {
-        "s" => Some(1e9),
-        "ms" => Some(1e6),
-        "µs" | "us" => Some(1e3),
-        _ => None,
-    }
-}
-
 /// The time of one operation here, as published where that was measured.
 fn per_operation(row: &ArticleRow) -> String {
     let here = row.repetitions().find_map(|repeated| repeated.here);
-    let unit = unit_ns(&row.figure.unit).filter(|_| row.figure.ops > 0);
+    let unit = row.figure.unit_ns().filter(|_| row.figure.ops > 0);
     here.zip(unit).map_or_else(String::new, |(here, unit)| {
         format_ns(here.value * unit / row.figure.ops as f64)
     })

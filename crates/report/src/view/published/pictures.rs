@@ -1,6 +1,6 @@
 //! The pictures of an article, with our figures in them: curves over a size, and bars.
 
-use super::{ArticleRow, interval_of, unit_ns, with_unit};
+use super::{ArticleRow, interval_of, with_unit};
 use crate::render::document::{Block, Body, Chart, Column, Key, TableCell};
 use crate::render::plot::{CurvePoint, Curves, Line, Plot, Scale};
 use crate::sentences::numbers::spaced;
@@ -40,7 +40,7 @@ impl Series {
 
     /// A row's figure of this kind; none where it is no time.
     fn value(self, row: &ArticleRow) -> Option<PictureValue> {
-        let unit = unit_ns(&row.figure.unit)?;
+        let unit = row.figure.unit_ns()?;
         let here = match self {
             Series::Published => row.figure.value.map(|value| OwnFigure {
                 value,

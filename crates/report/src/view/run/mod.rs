@@ -12,6 +12,7 @@ use crate::render::document::{Block, Document, List, Place, Section};
 use crate::sentences::labels::{LabelledExperiment, LabelledRun};
 use crate::sentences::{missing, sure, wording};
 use crate::tables::{curves, maps, passes, states};
+use record::machine::environment::known;
 use record::summary::Summary;
 use std::collections::BTreeMap;
 
@@ -77,8 +78,8 @@ pub(super) fn closed(summary: &Summary, run: Option<&str>) -> Document {
 pub fn page(summary: &Summary, run: Option<&str>) -> Document {
     let mut document = tables(summary, &[], run);
     let made = trend::minute(&summary.created);
-    let host = fact(&summary.host, "name").map(|name| format!("on {name}"));
-    let cpu = fact(&summary.environment, "cpu").map(str::to_owned);
+    let host = known(&summary.host, "name").map(|name| format!("on {name}"));
+    let cpu = known(&summary.environment, "cpu").map(str::to_owned);
     document.head.extend(
         [host, cpu, Some(format!("{made} UTC"))]
             .into_iter()
@@ -137,14 +138,6 @@ fn is_wanted(experiments: &[String], name: &str) -> bool {
     experiments.is_empty() || experiments.iter().any(|wanted| wanted == name)
 }
 
-/// A fact that is known.
-fn fact<'a>(facts: &'a BTreeMap<String, String>, key: &str) -> Option<&'a str> {
-    facts
-        .get(key)
-        .map(String::as_str)
-        .filter(|value| *value != "unknown")
-}
-
 /// The run and its machine in a few words: `overview`, `2-core VM, Linux 6.18, THP madvise`, `2 min 42 s`.
 fn head(summary: &Summary) -> Vec<String> {
     let subject = if summary.settings.is_overview {
@@ -165,14 +158,14 @@ fn head(summary: &Summary) -> Vec<String> {
 }
 
 fn machine(environment: &BTreeMap<String, String>) -> String {
-    let is_virtual = fact(environment, "hypervisor").is_some_and(|kind| kind != "none");
+    let is_virtual = known(environment, "hypervisor").is_some_and(|kind| kind != "none");
     let kind = if is_virtual { "VM" } else { "machine" };
-    let cpus = fact(environment, "cpus").map(|cpus| format!("{cpus}-core {kind}"));
-    let kernel = fact(environment, "kernel").map(|release| {
+    let cpus = known(environment, "cpus").map(|cpus| format!("{cpus}-core {kind}"));
+    let kernel = known(environment, "kernel").map(|release| {
         let version: Vec<&str> = release.split('.').take(2).collect();
         format!("Linux {}", version.join("."))
     });
-    let thp = fact(environment, "thp").map(|mode| format!("THP {mode}"));
+    let thp = known(environment, "thp").map(|mode| format!("THP {mode}"));
     let facts: Vec<String> = [cpus, kernel, thp].into_iter().flatten().collect();
     facts.join(", ")
 }
