@@ -590,8 +590,8 @@ mod tests {
         );
         // Of a process that runs already few are recorded, and in the first window hardly any.
         let busy = launches(90_000, 0, SECOND);
-        assert_eq!(period(&busy, 0, true), 181);
-        assert_eq!([-1, 0].map(|block| fault_period(&busy, block)), [1009, 11]);
+        assert_eq!(period(&busy, 0, true), 367);
+        assert_eq!([-1, 0].map(|block| fault_period(&busy, block)), [1009, 19]);
         assert_eq!(fault_period(&launches(9_000, 0, SECOND), 0), 1);
     }
 }
