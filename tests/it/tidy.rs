@@ -398,7 +398,9 @@ fn wrong_with(method: &Method, experiments: &[Experiment]) -> Vec<String> {
         );
     }
     must(
-        carried::source(&method.source).is_some(),
+        carried::all_sources()
+            .iter()
+            .any(|(path, _)| *path == method.source),
         format!("its source {:?} is not carried", method.source),
     );
     must(
