@@ -209,6 +209,8 @@ static uint64_t recycle_frames(struct slot *s, size_t bytes, bool huge)
     size_t page = s->page_bytes;
     volatile char *p = mmap(free_range(s, bytes), bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p == MAP_FAILED && errno == ENOMEM)
+        return 0; /* the method's own call says what is to be done */
     check_map(s, (const void *)p);
     (void)madvise((void *)p, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     uint64_t start = thread_cpu_ns();
