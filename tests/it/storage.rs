@@ -10,6 +10,17 @@ use std::sync::PoisonError;
 /// The latency of the state `storage-latency`, in nanoseconds.
 const LATENCY_NS: f64 = 1e6;
 
+/// The machine before a state, which is this test's until the guards are dropped; none without root.
+fn before_states() -> Option<(impl Sized, Vec<String>)> {
+    let turn = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let cache = turns::with_page_cache();
+    if !is_root() {
+        skip("states change the machine; run as root");
+        return None;
+    }
+    Some(((turn, cache), machine()))
+}
+
 /// The cell of a method in a state, unless the machine cannot have the state.
 fn cell<'a>(summary: &'a Value, state: &str) -> Option<&'a Value> {
     let cell = in_state(summary, state)[0];
@@ -29,13 +40,9 @@ fn wall_ns(cell: &Value, phases: &[&str]) -> f64 {
 /// A law of the state, and no speed of a method: what was read from storage that takes 1 ms a request took as long.
 #[test]
 fn cold_files_on_slow_storage_take_its_latency() {
-    let _turn = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    let _cache = turns::with_page_cache();
-    if !is_root() {
-        skip("states change the machine; run as root");
+    let Some((_turns, before)) = before_states() else {
         return;
-    }
-    let before = machine();
+    };
     let cold = [
         "--set",
         "bytes=4MiB",
@@ -92,13 +99,9 @@ fn every_experiment_with_files_has_them_on_slow_storage() {
     if !thorough() {
         return;
     }
-    let _turn = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    let _cache = turns::with_page_cache();
-    if !is_root() {
-        skip("states change the machine; run as root");
+    let Some((_turns, before)) = before_states() else {
         return;
-    }
-    let before = machine();
+    };
     for method in ["restore/file-private@c-O3", "interference/direct@c-O3"] {
         let (summary, states, _) = measured(&[method], "storage-rate");
         if cell(&summary, "storage-rate").is_none() {

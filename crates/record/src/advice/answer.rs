@@ -87,6 +87,9 @@ pub struct AdviceTime {
     pub bytes: u64,
     /// Size that was measured, in bytes.
     pub measured_bytes: u64,
+    /// Clause of the conditions under which it was measured, which follows "if"; empty where the experiment has none.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub condition: String,
     /// Time in nanoseconds, with its limits; a time, not a ratio.
     pub time_ns: Ratio,
 }

@@ -120,12 +120,17 @@ fn time(time: &AdviceTime) -> String {
         [time.time_ns.ratio, time.time_ns.low, time.time_ns.high].map(format_ns);
     let size = format_size(time.bytes);
     let method = &time.method;
+    let condition = if time.condition.is_empty() {
+        String::new()
+    } else {
+        format!(" if {}", time.condition)
+    };
     if time.bytes == time.measured_bytes {
-        return format!("{method} takes {value} for {size} (95 % CI {low} to {high})");
+        return format!("{method} takes {value} for {size} (95 % CI {low} to {high}){condition}");
     }
     let measured = format_size(time.measured_bytes);
     format!(
-        "{method} would take {value} for {size} (95 % CI {low} to {high}), if time grows with the size: {measured} were measured"
+        "{method} would take {value} for {size} (95 % CI {low} to {high}){condition}, and if time grows with the size: {measured} were measured"
     )
 }
 
@@ -383,4 +388,33 @@ fn of_question(question: &Question) -> Vec<Block> {
         .into_iter()
         .flatten()
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_the_conditions_under_which_it_was_measured() {
+        let advised = |bytes, condition: &str| {
+            time(&AdviceTime {
+                method: "thp".to_owned(),
+                bytes,
+                measured_bytes: 1 << 20,
+                condition: condition.to_owned(),
+                time_ns: Ratio::of_log(1e6_f64.ln(), 0.01, 9.0, 10, 0.95).unwrap(),
+            })
+        };
+        let measured = advised(1 << 20, "the host still backs the page frames");
+        assert!(
+            measured.ends_with(") if the host still backs the page frames"),
+            "{measured}"
+        );
+        let scaled = advised(1 << 21, "the host still backs the page frames");
+        assert!(
+            scaled.contains(") if the host still backs the page frames, and if time grows"),
+            "{scaled}"
+        );
+        assert!(advised(1 << 20, "").ends_with(')'));
+    }
 }

@@ -18,7 +18,8 @@
     "cpus == threads; present_bytes == bytes; first-use.minor_faults == 0; first-use.major_faults == 0; "              \
     "mapped_after == 0; pinned=no: locked_bytes + ring_bytes == 0; pinned=ring: ring_bytes == bytes; "                 \
     "ring_bytes_after == 0; exit_bytes == bytes; exit_status == 0; " NEIGHBOR_LAWS "; " THREADS_LAWS
-#define PREFAULT_LAWS "pinned=lock: locked_bytes == bytes; " PLACE_LAWS
+#define PREFAULT_LAWS                                                                                                  \
+    "pinned=lock: locked_bytes == bytes; backing=recycled: backing_level_ps >= 1; " PLACE_LAWS
 /* Where one thread touches private memory in huge pages, as the passes before did, in CPU time: the host of a virtual machine
  * held the frames, or had to find them. */
 #define BACKED "threads=1 & sharing=private & pinned=no & neighbor=none & "

@@ -396,10 +396,15 @@ fn time(request: &AdviceRequest, case: &Case, cells: &CaseCells) -> Option<Advic
     for figure in [&mut time_ns.ratio, &mut time_ns.low, &mut time_ns.high] {
         *figure *= scale;
     }
+    let experiment = &request.experiment;
+    let conditions = cell.parameters.iter();
+    let conditions = conditions.filter(|(key, _)| experiment.is_condition(key));
+    let conditions = conditions.map(|(key, value)| (key.clone(), value.clone()));
     Some(AdviceTime {
         method: method.clone(),
         bytes: request.asked_bytes,
         measured_bytes: request.bytes,
+        condition: experiment.clause(&conditions.collect()),
         time_ns,
     })
 }
