@@ -24,11 +24,19 @@ pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -
     }
     let room = screen.width().saturating_sub(indent);
     let mut lines = Vec::new();
-    for columns in layouts(table, &rows, room, screen) {
-        lines.extend(head(&columns, indent, screen).map(StyledText::from));
+    for (part, columns) in layouts(table, &rows, room, screen).iter().enumerate() {
+        lines.extend(head(columns, indent, screen).map(StyledText::from));
         for body in &bodies {
-            lines.extend(heading(body, indent, screen));
-            for row in &body.rows {
+            // A part after the first has the rows that say something there.
+            let mut rows = body
+                .rows
+                .iter()
+                .filter(|row| part == 0 || is_filled(row, columns))
+                .peekable();
+            if rows.peek().is_some() {
+                lines.extend(heading(body, indent, screen));
+            }
+            for row in rows {
                 if let Some(sentence) = sentence_below(row, table.columns.len()) {
                     lines.extend(
                         wrap(sentence, indent + BELOW, screen)
@@ -37,12 +45,20 @@ pub(super) fn lines(table: &Table, indent: usize, screen: &Screen, full: bool) -
                     );
                     continue;
                 }
-                let texts = texts(row, &columns, table.columns.len(), indent, screen);
-                lines.extend(row_lines(row, &texts, &columns, indent, screen));
+                let texts = texts(row, columns, table.columns.len(), indent, screen);
+                lines.extend(row_lines(row, &texts, columns, indent, screen));
             }
         }
     }
     lines
+}
+
+/// Tells whether a row has anything in these columns beside its name.
+fn is_filled(row: &Entry, columns: &[ShownColumn]) -> bool {
+    columns[1..].iter().any(|column| {
+        let cell = row.cell(column.index);
+        cell.is_some_and(|cell| cell.plot.is_some()) || !row.text(column.index).is_empty()
+    })
 }
 
 /// Indent of a sentence below the row that it belongs to.
@@ -246,6 +262,25 @@ mod tests {
             2 * (60 + 1),
             "no letter of a name is cut"
         );
+    }
+
+    #[test]
+    fn a_row_without_figures_in_a_part_after_the_first_is_left_out_there() {
+        let columns = std::iter::once(Column::text("name"))
+            .chain((0..4).map(|n| Column::number(format!("{n}{}", "-".repeat(28)))))
+            .collect();
+        let row = |name: &str, cells: &[&str]| {
+            Entry::new(name, cells.iter().copied().map(TableCell::text).collect())
+        };
+        let rows = [
+            row("full", &["1", "2", "3", "4"]),
+            row("half", &["1", "2", "", ""]),
+        ];
+        let table = Table::new("", columns, rows);
+        let lines = lines(&table, 2, &Screen::new(80, false), false);
+        let text = lines.iter().map(StyledText::plain).collect::<String>();
+        assert_eq!(text.matches("full").count(), 2, "{text}");
+        assert_eq!(text.matches("half").count(), 1, "{text}");
     }
 
     #[test]
