@@ -19,8 +19,7 @@ pub(crate) fn doubts(run: &LabelledRun) -> Vec<String> {
         .filter_map(|group| group.aa)
         .filter(|check| has_believed_duplicate(summary, check))
         .collect();
-    let untrusted = cells_where(summary, |cell| cell.hidden && !is_believed(cell));
-    let untrusted: Vec<String> = untrusted.map(|cell| run.name(cell)).collect();
+    let untrusted = names(run, |cell| cell.hidden && !is_believed(cell));
     items.push(wording::aa(&checks, &untrusted, |cell| run.name(cell)));
     if !checks.is_empty() && summary.elapsed_s > 0.0 {
         let time = wording::duration(summary.elapsed_s);
@@ -62,19 +61,17 @@ fn has_believed_duplicate(summary: &Summary, check: &AaCheck) -> bool {
     duplicates.into_iter().all(is_believed)
 }
 
-fn cells_where(
-    summary: &Summary,
-    is_wanted: impl Fn(&CellSummary) -> bool,
-) -> impl Iterator<Item = usize> {
-    (0..summary.cells.len()).filter(move |&cell| is_wanted(&summary.cells[cell]))
+/// Names of such cells, each once: an article's rows may differ in parameters that its names leave out.
+fn names(run: &LabelledRun, is_wanted: impl Fn(&CellSummary) -> bool) -> Vec<String> {
+    let cells = &run.summary.cells;
+    let numbers = (0..cells.len()).filter(|&cell| is_wanted(&cells[cell]));
+    let names: IndexSet<String> = numbers.map(|cell| run.name(cell)).collect();
+    names.into_iter().collect()
 }
 
 /// A sentence on the cells of this status.
 fn not_believed(run: &LabelledRun, status: Status) -> Option<String> {
-    let cells = cells_where(run.summary, |cell| {
-        cell.outcome.status == status && !cell.hidden
-    });
-    let names: Vec<String> = cells.map(|cell| run.name(cell)).collect();
+    let names = names(run, |cell| cell.outcome.status == status && !cell.hidden);
     let word = status.word();
     match names.as_slice() {
         [] => None,
