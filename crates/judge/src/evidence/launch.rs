@@ -12,6 +12,10 @@ use record::transcript::{COLUMNS, Counts, Read, Transcript};
 use record::{launches::End, machine::preflight::NoiseDelta, machine_state::LostProof};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The fact by which a published job, such as a Go benchmark, says how often a sample made the whole of it. Its figures are
+/// those of one time: samples of two methods that go on for as long take as long.
+const ITERATIONS: &str = "iterations";
+
 /// Figures of one phase or total in one launch, round by round.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
@@ -317,12 +321,23 @@ impl CellSlots<'_> {
                         None => counts_of(&slot.phases, name).copied(),
                     };
                     if let Some(counts) = counts {
-                        figures.take(&counts);
+                        figures.take(&of_each(counts, self.times(slot)));
                     }
                 }
                 figures
             })
             .collect()
+    }
+
+    /// How often a sample of a published job made the whole of it.
+    fn times(&self, slot: &Slot) -> u64 {
+        let is_published = self.planned.method.role == Role::Published;
+        let fact = slot.facts.iter().find(|(name, _)| name == ITERATIONS);
+        let times = fact.filter(|_| is_published).map(|(_, number)| number);
+        times
+            .and_then(|number| number.parse().ok())
+            .unwrap_or(1)
+            .max(1)
     }
 
     /// Latencies of all slots together.
@@ -377,6 +392,17 @@ fn total_counts(total: &Total, slot: &Slot, sampled: &[&String]) -> Option<Count
     parts.copied().reduce(one_after_the_other)
 }
 
+/// Counts of one of so many times that a job was made.
+fn of_each(counts: Counts, times: u64) -> Counts {
+    let mut values = counts.to_array();
+    for (name, value) in COLUMNS.iter().zip(&mut values) {
+        if *name != "start_ns" {
+            *value /= times;
+        }
+    }
+    Counts::from_array(values)
+}
+
 /// Counts of two phases together, on the same work.
 fn one_after_the_other(a: Counts, b: Counts) -> Counts {
     let first = Counts {
@@ -417,6 +443,23 @@ impl Figures {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sample_of_several_times_counts_for_one() {
+        let counts = Counts {
+            ops: 1024,
+            start_ns: 77,
+            wall_ns: 10_000,
+            minor_faults: 1025,
+            ..Counts::default()
+        };
+        let once = of_each(counts, 4);
+        assert_eq!(
+            (once.ops, once.wall_ns, once.minor_faults),
+            (256, 2500, 256)
+        );
+        assert_eq!((once.start_ns, of_each(counts, 1)), (77, counts));
+    }
 
     /// The second is a writer into a pipe, whose reader takes the CPU at each write (seen with vmsplice: 837 to 29).
     #[test]
