@@ -65,12 +65,14 @@ fn block(block: &Block, full: bool, out: &mut String) {
     };
 }
 
-/// Lines that Markdown shows as they are: indented by four, which no line of them can end.
+/// Lines that Markdown shows as they are: between fences longer than any that is in them, so that none of them ends it. Lines
+/// that are indented instead would belong to a list before them.
 fn fenced<'a>(lines: impl Iterator<Item = &'a str>) -> String {
-    lines
-        .map(|line| format!("    {}", escape::terminal(line)))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let lines: Vec<String> = lines.map(escape::terminal).collect();
+    let ticks = lines.iter().flat_map(|line| line.split(|c| c != '`'));
+    let longest = ticks.map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{}\n{fence}", lines.join("\n"))
 }
 
 fn table(table: &Table, out: &mut String) {

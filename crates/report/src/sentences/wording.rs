@@ -361,7 +361,12 @@ fn widest(checks: &[&AaCheck]) -> String {
 
 /// A number of things: `1 run`, `3 runs`.
 pub fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    let end = match number {
+        1 => "",
+        _ if noun.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{number} {noun}{end}")
 }
 
 /// The degree to which an answer is sure, in a word; empty where there is no answer.

@@ -6,6 +6,9 @@ use crate::render::document::{Block, Place};
 use record::published::{MarkedLine, MeasuredLoop, Published};
 use record::sizes::three_digits;
 
+/// A tab of a listing.
+const TAB: &str = "    ";
+
 /// A part of a program with its marked lines.
 struct Listing<'a> {
     /// Each line, with the number of its mark.
@@ -44,7 +47,8 @@ impl<'a> Listing<'a> {
         let least = filled.map(|(line, _)| indent(line)).min().unwrap_or(0);
         let mut code = String::new();
         for (line, mark) in &self.lines {
-            let line = line.get(least..).unwrap_or_default();
+            // A renderer shows a tab as what it is.
+            let line = line.get(least..).unwrap_or_default().replace('\t', TAB);
             let mark = mark.map_or_else(|| "   ".to_owned(), |number| format!("{number}> "));
             code += format!("{mark}{line}").trim_end();
             code.push('\n');
@@ -145,6 +149,18 @@ mod tests {
         );
         let sentences: Vec<String> = listing.sentences(&[]).collect();
         assert_eq!(sentences, ["1: A page fault a page."]);
+    }
+
+    #[test]
+    fn a_tab_of_a_program_is_spaces() {
+        let program = PROGRAM.replace("    ", "\t");
+        let measured = measured("p[i] = 1;");
+        let listing = Listing::new(&program, &measured).unwrap();
+        let code = listing.code();
+        assert!(
+            code.contains("1>     p[i] = 1;") && !code.contains('\t'),
+            "{code}"
+        );
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Series {
             Series::Here => row.as_published?.here,
             Series::Corrected => row.corrected?.here,
         }?;
-        let mut text = with_unit(&three_digits(here.value), &row.figure.unit);
+        let mut text = with_unit(here.value, &three_digits(here.value), &row.figure.unit);
         let interval = interval_of(&here);
         if !interval.is_empty() {
             text += &format!(" ({interval})");
@@ -130,8 +130,13 @@ impl ChartOfSeries {
             for name in &picture.curves {
                 let points = points(rows, name, kind);
                 if points.len() > 1 {
+                    // A curve has one color in the charts of all kinds, whose captions name the kind.
+                    let label = match series {
+                        [_] => name.clone(),
+                        _ => format!("{name}, {}", kind.word()),
+                    };
                     lines.push(Line {
-                        label: format!("{name}, {}", kind.word()),
+                        label,
                         color: 0,
                         points,
                     });
