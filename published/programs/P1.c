@@ -3,7 +3,8 @@
  * Build: cc -Wall -Wextra -o p1 p1.c              and once more with -O3
  * Run:   ./p1 mmap 65536 1000000000 10000000 FILE; ./p1 shm 65536 1000000000 10000000     (1073741824 1000000000 0 for 1 GiB)
  * It prints the seconds of the writes and of the clears. FILE is on a disk's file system: write-back is part of its figure.
- * The generator of the C library is called in the loop, as it is there. Java's half: pagewise show --published P1.java */
+ * The generator of the C library is called in the loop, as it is there. Java's half: pagewise show --published P1.java
+ * A changed copy is compared by: pagewise bench --published P1 mine.c */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

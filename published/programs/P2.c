@@ -4,7 +4,7 @@
  * It prints the CPU seconds of A, which sends, and of B, which receives. Both blocks are malloc'ed and B's is never touched
  * before the clock; a System V segment, or a default pipe with flag 1; 4096 bytes at a time; CPU time by clock(). Unlike the
  * original, the mutex really orders the two processes. B compares every byte with the file afterwards.
- * A changed copy is compared by: pagewise try -- './p2 memcpy 1073741824 block' './mine memcpy 1073741824 block' */
+ * A changed copy is compared by: pagewise bench --published P2 mine.c */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,7 +1,8 @@
 /* P2's second job as its article tells it, by Pagewise: memcpy against a memcpy made of vmsplice, in one process.
  * Build: cc -O0 -Wall -Wextra -o p2b p2b.c
  * Run:   ./p2b memcpy 1048576000; ./p2b vmsplice 1048576000
- * It prints the CPU seconds of one copy. The pipe is made and closed inside the clock; 4096 bytes at a time. */
+ * It prints the CPU seconds of one copy. The pipe is made and closed inside the clock; 4096 bytes at a time.
+ * A changed copy is compared by: pagewise bench --published P2b mine.c */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

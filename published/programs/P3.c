@@ -4,7 +4,8 @@
  * Run:   ./p3 make FILE 1115844608     makes a capture of that size
  *        sync; echo 3 > /proc/sys/vm/drop_caches; /usr/bin/time -v ./p3 fread FILE      (as root; the same for mmap, populate)
  *        cp FILE /dev/shm/; /usr/bin/time -v ./p3 mmap /dev/shm/FILE
- * fread: stdio's own buffer and a copy of each packet. mmap: MAP_SHARED. populate: MAP_PRIVATE | MAP_POPULATE. */
+ * fread: stdio's own buffer and a copy of each packet. mmap: MAP_SHARED. populate: MAP_PRIVATE | MAP_POPULATE.
+ * A changed copy is compared by: pagewise bench --published P3 mine.c */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * anonymous mapping that is filled with ones, once each and in this order.
  * Build: cc -O0 -Wall -Wextra -o p4 p4.c
  * Run:   for run in 1 2 3 4 5; do ./p4 104857600; done
- * It prints the seconds of both. A changed copy is compared by: pagewise try -- './p4 104857600' './mine 104857600' */
+ * It prints the seconds of both. A changed copy is compared by: pagewise bench --published P4 mine.c */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

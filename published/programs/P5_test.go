@@ -3,6 +3,8 @@
 //
 // Build and run: go test -bench . p5_test.go          (-benchtime 100ms is what pagewise run --published P5 takes)
 //
+// A changed copy is compared by: pagewise bench --published P5 mine_test.go
+//
 // The mapping is made anew in each iteration and never unmapped: what MADV_FREE frees stays until memory is short.
 package p5
 

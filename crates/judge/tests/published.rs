@@ -48,23 +48,15 @@ fn article(column: FigureColumn, against: Option<&str>) -> Published {
         parameters: Default::default(),
         against_parameters: Default::default(),
         phase: "ready".to_owned(),
+        against_phase: None,
+        part: None,
         column,
         job: "corrected".to_owned(),
     };
     Published {
-        id: String::new(),
-        title: String::new(),
-        author: String::new(),
-        year: 0,
-        question: String::new(),
         budget_s: 60.0,
-        pictures: Vec::new(),
-        loops: Vec::new(),
-        source: String::new(),
-        machine: String::new(),
-        once: false,
-        note: None,
         figures: vec![figure],
+        ..Published::default()
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One article.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
     /// `P5`.
@@ -34,15 +34,103 @@ pub struct Published {
     /// Remarks that its table cannot show, in sentences; printed below it.
     #[serde(default)]
     pub note: Option<String>,
+    /// Questions that its reader has next: other sizes, one changed assumption.
+    #[serde(default)]
+    pub next: Vec<NextQuestion>,
+    /// Its tables in their own form, in order.
+    #[serde(default, rename = "table")]
+    pub tables: Vec<ArticleTable>,
     /// Pictures of its page, in order.
     #[serde(default, rename = "picture")]
     pub pictures: Vec<Picture>,
     /// Loops of our program for it that its page lists, in order.
     #[serde(default, rename = "loop")]
     pub loops: Vec<MeasuredLoop>,
+    /// Our programs that do what its programs do, as they are compiled and started.
+    #[serde(default, rename = "program")]
+    pub programs: Vec<RunnableProgram>,
     /// Figures of the table.
     #[serde(rename = "figure")]
     pub figures: Vec<Figure>,
+}
+
+/// A question that a reader of an article has next.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NextQuestion {
+    /// The question in a few words.
+    pub question: String,
+    /// The command that answers it.
+    pub command: String,
+}
+
+/// A table in the article's own form. A figure belongs to a row and a column by its label.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArticleTable {
+    /// Title, which says what is in its fields.
+    pub title: String,
+    /// Label of a figure, in which ROW and COLUMN stand for their names.
+    pub label: String,
+    /// Names of its rows.
+    pub rows: Vec<String>,
+    /// Names of its columns.
+    pub columns: Vec<String>,
+}
+
+impl ArticleTable {
+    /// Tells whether a figure is that of a row and a column; what follows in brackets is no part of a name.
+    pub fn has(&self, figure: &Figure, row: &str, column: &str) -> bool {
+        let label = self.label.replace("ROW", row).replace("COLUMN", column);
+        let rest = figure.label.strip_prefix(&label);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    }
+}
+
+/// One of our programs: how it is compiled and started where a changed copy is compared with it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunnableProgram {
+    /// File, `P4.c`, whose end names its language.
+    pub file: String,
+    /// Options of the compiler of C.
+    #[serde(default)]
+    pub flags: Vec<String>,
+    /// File that INPUT stands for among the arguments: `random` bytes, or a `capture` that the program itself makes.
+    #[serde(default)]
+    pub input: ProgramInput,
+    /// Its size, with its unit.
+    #[serde(default)]
+    pub input_bytes: String,
+    /// Ways to start it; the first is the usual one.
+    #[serde(rename = "run")]
+    pub runs: Vec<ProgramRun>,
+}
+
+/// The file that a program reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramInput {
+    /// It reads none.
+    #[default]
+    Nothing,
+    /// Bytes that no way of copying can foretell.
+    Random,
+    /// A capture, made by the program: `make FILE BYTES`.
+    Capture,
+}
+
+/// One way to start a program.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramRun {
+    /// Name: the word that chooses it.
+    pub name: String,
+    /// Words behind the program's name. INPUT is the file that it reads, OUTPUT one on a disk that it may write.
+    pub arguments: String,
+    /// Names of the times that it prints, in order; none where only its whole process counts.
+    #[serde(default)]
+    pub prints: Vec<String>,
 }
 
 /// One picture: curves over a size, or a bar a row.
@@ -124,6 +212,12 @@ pub struct Figure {
     pub against_parameters: BTreeMap<String, String>,
     /// Name of the phase or total.
     pub phase: String,
+    /// Of a ratio: the divisor's phase or total, where that is another one.
+    #[serde(default)]
+    pub against_phase: Option<String>,
+    /// Of a ratio: the phase that does a part of the same work alone, which says how much of it that part is.
+    #[serde(default)]
+    pub part: Option<String>,
     /// Column of the table.
     #[serde(default)]
     pub column: FigureColumn,
@@ -196,6 +290,11 @@ impl Figure {
     /// Both.
     pub fn cells(&self) -> impl Iterator<Item = FigureCell<'_>> {
         std::iter::once(self.repeating()).chain(self.divisor())
+    }
+
+    /// Phase or total of the divisor.
+    pub fn divisor_phase(&self) -> &str {
+        self.against_phase.as_deref().unwrap_or(&self.phase)
     }
 
     /// Nanoseconds of its unit; none where that is no unit of time.
@@ -385,6 +484,16 @@ job = "as published"
                 ("prefetch over page fault, 1 MiB", 0, Some(1.0)),
             ]
         );
+        let table = ArticleTable {
+            title: String::new(),
+            label: "COLUMN, ROW".to_owned(),
+            rows: Vec::new(),
+            columns: Vec::new(),
+        };
+        // What stands in brackets is no part of a name.
+        assert!(table.has(&article.figures[1], "2 MiB", "prefetch"));
+        assert!(!table.has(&article.figures[1], "2 MiB (±77", "prefetch"));
+        assert!(!table.has(&article.figures[1], "2", "prefetch"));
         assert_eq!(more.figures[2].parameters["bytes"], "3MiB");
         assert_eq!(more.figures[2].bytes(), Some(3 << 20));
     }

@@ -148,6 +148,14 @@ question = "Which is faster?"
 source = "a page"
 machine = "a machine"
 budget_s = 60
+[[next]]
+question = "Further sizes"
+command = "pagewise run fault --set bytes=2MiB"
+[[table]]
+title = "its own form"
+label = "COLUMN, ROW"
+rows = ["1 MiB", "4 MiB"]
+columns = ["touch"]
 [[picture]]
 title = "against the size"
 curves = ["touch"]
@@ -221,8 +229,18 @@ fn an_article_has_a_row_a_figure_its_pictures_and_a_verdict_for_each_sentence() 
     assert!(shown.contains("No row decides P5-b, P5-c, P5-d"), "{shown}");
     let page = html::page(&document, html::of_run(&summary));
     assert!(page.contains("both") && page.contains("class=\"plot stack"));
-    let source = markdown::render(&document);
-    assert!(source.contains("| touch, 4 MiB |"), "{source}");
+    let source = markdown::render_full(&document);
+    for part in [
+        "| touch, 4 MiB |",
+        "### its own form",
+        "| *4 MiB* |  |",
+        "| published | 638 µs |",
+        "| ratio |",
+        "here: the article's job on this machine",
+        "- Further sizes: pagewise run fault",
+    ] {
+        assert!(source.contains(part), "{part}: {source}");
+    }
 }
 
 #[test]

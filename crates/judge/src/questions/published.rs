@@ -309,9 +309,13 @@ fn divided(
     baseline: &CellSummary,
     prior: &Prior,
 ) -> Option<OwnValue> {
+    let base = &Figure {
+        phase: figure.divisor_phase().to_owned(),
+        ..figure.clone()
+    };
     let value = measured(figure, cell)?.value;
-    let baseline_value = measured(figure, baseline)?.value;
-    let logs = logs_by_block(launch_costs(figure, baseline), launch_costs(figure, cell));
+    let baseline_value = measured(base, baseline)?.value;
+    let logs = logs_by_block(launch_costs(base, baseline), launch_costs(figure, cell));
     let judged = if logs.len() < LEAST_POINTS {
         // Two cells' variances, as if nothing fell on both.
         let both = Prior {
@@ -327,7 +331,7 @@ fn divided(
         return Some(OwnValue::count(value / baseline_value));
     };
     // What the figures are multiplied by, as for the units of a job, the ratio is too.
-    let scale = value / median_ns(figure, cell)? / (baseline_value / median_ns(figure, baseline)?);
+    let scale = value / median_ns(figure, cell)? / (baseline_value / median_ns(base, baseline)?);
     Some(OwnValue {
         value: ratio * scale,
         interval: Some((low * scale, high * scale)),

@@ -87,11 +87,13 @@ pub const FORMATS: &[ExportFormat] = &[
 
 fn markdown(taken: &ExportedCells<'_>, out: &mut dyn std::io::Write) -> Result<()> {
     let mut document = crate::view::tables(taken.run_summary, &taken.wanted, None);
-    // Of an article's run its tables are the report.
+    // Of an article's run its tables are the report, with how sure they are.
     let text = if taken.articles.is_empty() {
         crate::render::markdown::render(&document)
     } else {
-        document.sections.clone_from(&taken.articles);
+        document.subject.clear();
+        document.sections.retain(|section| section.id == "sure");
+        document.sections.splice(0..0, taken.articles.clone());
         crate::render::markdown::render_full(&document)
     };
     write!(out, "{text}")?;

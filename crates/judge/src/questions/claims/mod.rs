@@ -20,6 +20,10 @@ pub use changes::changes;
 use comparison::{ClaimComparison, JudgedJob};
 pub use wanted::{MissingLaunches, launch_s, wanted};
 
+/// Share below which two costs are called the same, where none is given. An article's sentences are judged by it, too, so that
+/// the same figure has one verdict.
+pub const MARGIN: f64 = 0.05;
+
 /// Everything that `claims --json` prints.
 pub fn report(
     claims: &[ResolvedClaim],
@@ -143,6 +147,7 @@ fn distance_outside(job: &JobAnswer) -> Option<f64> {
 mod tests {
     //! Claims and summaries made by hand, for the tests of all rooms.
 
+    pub(super) use super::MARGIN;
     use super::*;
     use record::cell::Cell;
     use record::claim::ResolvedJob;
@@ -154,8 +159,6 @@ mod tests {
     use serde_json::json;
     use stats::rng::Seeded;
     use std::collections::BTreeMap;
-
-    pub(super) const MARGIN: f64 = 0.05;
 
     /// The text of a claim about `a` and `b`.
     pub(super) fn text(kind: &str, holds: &str, of: &str) -> String {

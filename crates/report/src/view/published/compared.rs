@@ -11,12 +11,18 @@ use record::summary::Summary;
 /// A figure of an article by two runs.
 struct ComparedRow<'a> {
     name: String,
-    job: &'static str,
+    is_corrected: bool,
     row: ArticleRow<'a>,
     by_run: [Option<RepeatedFigure<'a>>; 2],
 }
 
 impl ComparedRow<'_> {
+    /// Its name, and the job where that is not the article's: in every part of a table that is too wide for a screen.
+    fn label(&self) -> String {
+        let job = if self.is_corrected { "; corrected" } else { "" };
+        format!("{}{job}", self.name)
+    }
+
     /// What the second run took over the first, with its interval.
     fn quotient(&self) -> TableCell {
         let [first, second] = self.by_run.map(|repeated| repeated?.here);
@@ -44,8 +50,7 @@ fn section(article: &Published, runs: [&Summary; 2]) -> Section {
     let by_run = runs.map(|summary| at_measured_sizes(article, summary));
     let [first, second] = [0, 1].map(|run| rows(&by_run[run], runs[run]));
     let compared = compared_rows(&first, &second);
-    let table = Columns::new("figure", |row: &ComparedRow| row.name.clone())
-        .text("job", |row| row.job)
+    let table = Columns::new("figure", ComparedRow::label)
         .number("published", |row| {
             TableCell::number(published(row.row.figure), row.row.figure.value)
         })
@@ -78,10 +83,10 @@ fn compared_rows<'a>(first: &[ArticleRow<'a>], second: &[ArticleRow<'a>]) -> Vec
         let by_name = |rows: &[ArticleRow<'a>]| rows.iter().find(|row| row.name() == name).copied();
         let both = [by_name(first), by_name(second)];
         let jobs = [
-            ("as published", both.map(|row| row?.as_published)),
-            ("corrected", both.map(|row| row?.corrected)),
+            (false, both.map(|row| row?.as_published)),
+            (true, both.map(|row| row?.corrected)),
         ];
-        for (job, by_run) in jobs {
+        for (is_corrected, by_run) in jobs {
             if by_run
                 .iter()
                 .flatten()
@@ -89,7 +94,7 @@ fn compared_rows<'a>(first: &[ArticleRow<'a>], second: &[ArticleRow<'a>]) -> Vec
             {
                 compared.push(ComparedRow {
                     name: name.clone(),
-                    job,
+                    is_corrected,
                     row: *row,
                     by_run,
                 });

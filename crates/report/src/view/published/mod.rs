@@ -2,6 +2,7 @@
 
 mod compared;
 mod listing;
+mod own_form;
 mod pictures;
 mod statements;
 
@@ -13,7 +14,7 @@ use judge::questions::published::{OwnFigure, RepeatedFigure, at_measured_sizes, 
 use record::claim::Claim;
 use record::outcome::{Cause, Outcome, Status};
 use record::published::{Figure, Published};
-use record::sizes::{format_ns, three_digits};
+use record::sizes::{about_size, format_ns, three_digits};
 use record::summary::{CellSummary, Summary};
 
 pub use compared::compared;
@@ -152,11 +153,19 @@ fn section(article: &Published, articles: Articles, summary: &Summary) -> Sectio
     }
     let source = format!("{}; {}", article.source, article.machine);
     blocks.push(Block::Text(source));
-    blocks.extend(Block::part(
-        "",
-        Place::Page,
-        pictures::blocks(&article.pictures, &rows),
-    ));
+    let mut shown = vec![
+        own_form::blocks(&article.tables, &rows),
+        Block::part("", Place::Page, pictures::blocks(&article.pictures, &rows)),
+    ];
+    // Curves say more in less room than the numbers that they are of.
+    if article
+        .pictures
+        .iter()
+        .any(|picture| !picture.curves.is_empty())
+    {
+        shown.reverse();
+    }
+    blocks.extend(shown.into_iter().flatten());
     blocks.extend(tables(article, &listed));
     blocks.extend(article.note.iter().map(Block::text));
     if !left_out.is_empty() {
@@ -167,12 +176,24 @@ fn section(article: &Published, articles: Articles, summary: &Summary) -> Sectio
         );
         blocks.push(Block::Text(more));
     }
-    blocks.extend(statements::blocks(article, claims, &rows, summary));
+    blocks.extend(statements::blocks(article, claims, &rows));
     blocks.extend(listing::blocks(article, articles.programs, &rows));
+    // A long form has the id of its article with a word behind it.
+    let id = article.id.split('-').next().unwrap_or(&article.id);
+    let again = if article.once {
+        "--long --launches 4"
+    } else {
+        "--budget 10min"
+    };
     blocks.push(Block::Commands(vec![
-        format!("pagewise run --published {} --budget 10min", article.id),
-        format!("pagewise show --published {}", article.id),
+        format!("pagewise run --published {id} {again}"),
+        format!("pagewise show --published {id}"),
     ]));
+    let next = article.next.iter().filter(|_| alone);
+    blocks.extend(Block::list(
+        "What to ask next",
+        next.map(|next| format!("{}: {}", next.question, next.command)),
+    ));
     Section {
         id: format!("published-{}", article.id),
         title: format!("{}: {} ({})", article.id, article.title, author(article)),
@@ -182,29 +203,58 @@ fn section(article: &Published, articles: Articles, summary: &Summary) -> Sectio
     }
 }
 
-/// Rows without time for a figure from which on a terminal counts them.
-const MOST_WITHOUT_TIME: usize = 6;
+/// The meaning of the columns of an article's table.
+const MEANING: &str = "Published figures beside ours; here: the article's job on this machine, ratio: here over published, \
+                       corrected: the job without its flaws";
 
-/// The table of an article. Rows that had no time, where there are many beside others with figures, are counted on a terminal, and
-/// folded on a page.
+/// A reason for which rows have no figure.
+struct Lack {
+    is_of: fn(&ArticleRow) -> bool,
+    reason: &'static str,
+    /// Options with which they have one.
+    options: &'static str,
+}
+
+const LACKS: [Lack; 2] = [
+    Lack {
+        is_of: had_no_time,
+        reason: "for which no time was left",
+        options: " --budget 10min",
+    },
+    Lack {
+        is_of: |row| !row.is_measured(),
+        reason: "which are not in this run",
+        options: "",
+    },
+];
+
+/// Rows without a figure for one reason from which on a terminal counts them.
+const MOST_WITHOUT_FIGURE: usize = 6;
+
+/// The table of an article. Rows that had no time or are no part of the run, where there are many beside others with figures,
+/// are counted on a terminal, and folded on a page.
 fn tables(article: &Published, rows: &[ArticleRow]) -> Vec<Block> {
-    let (without_time, others): (Vec<ArticleRow>, Vec<ArticleRow>) =
-        rows.iter().copied().partition(had_no_time);
-    if without_time.len() < MOST_WITHOUT_TIME || others.is_empty() {
-        return vec![Block::Table(table(rows))];
+    let id = &article.id;
+    let mut listed = rows.to_vec();
+    let mut parts = Vec::new();
+    for lack in &LACKS {
+        let (without, others): (Vec<ArticleRow>, Vec<ArticleRow>) =
+            listed.iter().copied().partition(lack.is_of);
+        if without.len() < MOST_WITHOUT_FIGURE || others.is_empty() {
+            continue;
+        }
+        let title = format!("{} more rows, {}", without.len(), lack.reason);
+        let more = format!("{title}: pagewise run --published {id}{}", lack.options);
+        let folded = vec![Block::Table(table(&without))];
+        parts.extend(Block::part("", Place::Screen, vec![Block::Text(more)]));
+        parts.extend(Block::part(title, Place::Page, folded));
+        listed = others;
     }
-    let (count, id) = (without_time.len(), &article.id);
-    let more = format!(
-        "no time was left for {count} more rows: pagewise run --published {id} --budget 10min"
-    );
-    let folded = vec![Block::Table(table(&without_time))];
-    let title = format!("{count} more rows, for which no time was left");
-    let parts = [
-        Block::part("", Place::Screen, vec![Block::Text(more)]),
-        Block::part(title, Place::Page, folded),
-    ];
-    let mut blocks = vec![Block::Table(table(&others))];
-    blocks.extend(parts.into_iter().flatten());
+    // The page has it as the table's caption.
+    let meaning = vec![Block::text(MEANING)];
+    let mut blocks = Vec::from_iter(Block::part("", Place::Screen, meaning));
+    blocks.push(Block::Table(table(&listed)));
+    blocks.extend(parts);
     blocks
 }
 
@@ -258,9 +308,11 @@ fn table(rows: &[ArticleRow]) -> Table {
         })
         .number("here", |row| here(row.as_published))
         .figure("95 %", |row| interval(row.as_published))
-        .number("here : published", |row| ratio(row.as_published))
+        .number("ratio", |row| ratio(row.as_published))
+        .figure("95 % of ratio", ratio_interval)
+        .shown(Shown::Room(3))
         .number("corrected", |row| here(row.corrected))
-        .figure("95 % of it", |row| interval(row.corrected))
+        .figure("95 % of corrected", |row| interval(row.corrected))
         .shown(Shown::Room(2))
         .figure("per op", per_operation)
         .shown(Shown::Room(1))
@@ -271,10 +323,7 @@ fn table(rows: &[ArticleRow]) -> Table {
             counted.unwrap_or_default()
         })
         .shown(Shown::Page)
-        .table(
-            "Published figures beside ours; here: the same job, corrected: without its flaws",
-            rows,
-        )
+        .table(MEANING, rows)
 }
 
 /// The published value with its unit; of several runs their range, too.
@@ -282,7 +331,7 @@ fn published(figure: &Figure) -> String {
     let Some(value) = figure.value else {
         return String::new();
     };
-    let mut text = with_unit(&value.to_string(), &figure.unit);
+    let mut text = with_unit(value, &value.to_string(), &figure.unit);
     let low = figure.runs.iter().copied().reduce(f64::min);
     let high = figure.runs.iter().copied().reduce(f64::max);
     if let Some((low, high)) = low.zip(high) {
@@ -291,11 +340,13 @@ fn published(figure: &Figure) -> String {
     text
 }
 
-fn with_unit(value: &str, unit: &str) -> String {
+/// A figure with its unit, where `text` is its number; of a size about as many bytes.
+fn with_unit(value: f64, text: &str, unit: &str) -> String {
     match unit {
-        "times" => value.to_owned(),
-        "count" => value.to_owned(),
-        unit => format!("{value} {unit}"),
+        "times" | "count" => text.to_owned(),
+        "KiB" => about_size(1024.0 * value),
+        "sectors" => about_size(512.0 * value),
+        unit => format!("{text} {unit}"),
     }
 }
 
@@ -305,8 +356,12 @@ fn here(repeated: Option<RepeatedFigure>) -> TableCell {
         return TableCell::default();
     };
     match (&repeated.here, obstacle(&repeated)) {
-        (Some(here), _) => {
-            let text = with_unit(&three_digits(here.value), &repeated.figure.unit);
+        (Some(here), obstacle) => {
+            let digits = three_digits(here.value);
+            let mut text = with_unit(here.value, &digits, &repeated.figure.unit);
+            if let Some(outcome) = obstacle {
+                text += &format!(", {}", outcome.status.word());
+            }
             TableCell::number(text, Some(here.value))
         }
         (None, Some(outcome)) => TableCell::text(absent(outcome)),
@@ -347,6 +402,23 @@ fn ratio(repeated: Option<RepeatedFigure>) -> TableCell {
     let ratio = undivided.and_then(|repeated| repeated.here?.ratio);
     ratio.map_or_else(TableCell::default, |ratio| {
         TableCell::number(three_digits(ratio), Some(ratio))
+    })
+}
+
+/// The interval of that ratio: the published figure has none of its own.
+fn ratio_interval(row: &ArticleRow) -> String {
+    let undivided = row
+        .as_published
+        .filter(|repeated| repeated.figure.against.is_none());
+    let here = undivided.and_then(|repeated| repeated.here);
+    let published = row.figure.value.filter(|value| *value != 0.0);
+    let interval = here.and_then(|here| here.interval).zip(published);
+    interval.map_or_else(String::new, |((low, high), value)| {
+        format!(
+            "{}–{}",
+            three_digits(low / value),
+            three_digits(high / value)
+        )
     })
 }
 

@@ -5,18 +5,18 @@ use crate::render::document::{Block, TableCell};
 use crate::sentences::phrases;
 use crate::tables::columns::Columns;
 use crate::view::claims::verdict;
+use judge::questions::claims::MARGIN;
 use judge::questions::published::{RepeatedFigure, verdict as word_of};
 use record::claim::{Claim, Word};
 use record::outcome::{Cause, Outcome};
 use record::published::Published;
-use record::sizes::{about_size, three_digits};
-use record::summary::{CellSummary, FactProof, PhaseSummary, Summary};
+use record::sizes::{about_size, format_ns, three_digits};
+use record::summary::{CellSummary, FactProof, PhaseSummary};
 
 /// A sentence with the row that decides it.
 struct Statement<'a> {
     claim: &'a Claim,
     row: ArticleRow<'a>,
-    margin: f64,
 }
 
 impl Statement<'_> {
@@ -28,9 +28,13 @@ impl Statement<'_> {
         let Some(here) = repeated.here else {
             return without_figure(obstacle(&repeated));
         };
-        let word = word_of(self.claim, &here, self.margin);
         let interval = interval_of(&here);
         let figure = three_digits(here.value);
+        // What broke a law decides nothing.
+        if let Some(outcome) = obstacle(&repeated) {
+            return format!("{}: {figure} ({interval})", outcome.status.word());
+        }
+        let word = word_of(self.claim, &here, MARGIN);
         if word == Word::Undecided && interval.is_empty() {
             return format!("{figure}, from one launch");
         }
@@ -43,7 +47,8 @@ impl Statement<'_> {
             .row
             .repetitions()
             .find_map(|repeated| counted(&repeated));
-        let parts = [self.claim.confuses.clone(), counted];
+        let part = self.row.repetitions().find_map(|repeated| part(&repeated));
+        let parts = [self.claim.confuses.clone(), counted, part];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| format!("{}: {}", self.claim.id, parts.join(" ")))
     }
@@ -61,22 +66,13 @@ fn without_figure(outcome: Option<&Outcome>) -> String {
 }
 
 /// The article's sentences as a table, their reasons, and the claims that other commands answer.
-pub(super) fn blocks(
-    article: &Published,
-    claims: &[Claim],
-    rows: &[ArticleRow],
-    summary: &Summary,
-) -> Vec<Block> {
+pub(super) fn blocks(article: &Published, claims: &[Claim], rows: &[ArticleRow]) -> Vec<Block> {
     let statements: Vec<Statement> = rows
         .iter()
         .filter_map(|&row| {
             let id = row.figure.claim.as_ref()?;
             let claim = claims.iter().find(|claim| claim.id == *id)?;
-            Some(Statement {
-                claim,
-                row,
-                margin: summary.settings.margin,
-            })
+            Some(Statement { claim, row })
         })
         .collect();
     if statements.is_empty() {
@@ -131,28 +127,53 @@ fn elsewhere(article: &Published, claims: &[Claim], statements: &[Statement]) ->
     })
 }
 
-/// What the kernel counted on both sides of a ratio, as far as it differs.
+/// What the kernel counted on both sides of a ratio, as far as it differs; where nothing does, what both have.
 pub(super) fn counted(repeated: &RepeatedFigure) -> Option<String> {
     let phase = &repeated.figure.phase;
     let (method, base) = (repeated.cell?, repeated.divisor?);
-    let parts: Vec<String> = COUNTERS
-        .iter()
-        .filter_map(|counter| {
-            let [own, other] = [method, base].map(|cell| counter.value(cell, phase));
-            let (own, other) = (own?, other?);
-            let differs = own.max(other) > 1.1 * own.min(other) + 10.0;
-            let [own, other] = [own, other].map(|value| counter.text(value));
-            differs.then(|| format!("{} {own} against {other}", counter.name))
-        })
-        .collect();
+    let (mut different, mut alike) = (Vec::new(), Vec::new());
+    for counter in &COUNTERS {
+        let own = counter.value(method, phase);
+        let other = counter.value(base, repeated.figure.divisor_phase());
+        let Some((own, other)) = own.zip(other) else {
+            continue;
+        };
+        let differs = own.max(other) > 1.1 * own.min(other) + counter.form.least();
+        let [own_text, other_text] = [own, other].map(|value| counter.form.text(value));
+        if differs {
+            different.push(format!("{} {own_text} against {other_text}", counter.name));
+        } else if own.min(other) > counter.form.least() {
+            alike.push(format!("{} {own_text} in both", counter.name));
+        }
+    }
+    let parts = if different.is_empty() {
+        alike
+    } else {
+        different
+    };
     (!parts.is_empty()).then(|| format!("Counted in {phase}: {}.", parts.join("; ")))
+}
+
+/// The time of a part of the work alone on both sides of a ratio, beside that of all of it.
+fn part(repeated: &RepeatedFigure) -> Option<String> {
+    let (phase, part) = (&repeated.figure.phase, repeated.figure.part.as_ref()?);
+    let side = |cell: &CellSummary| {
+        let [whole, alone] = [phase, part].map(|name| cell.phases.get(name));
+        let (whole, alone) = whole.zip(alone)?;
+        let [alone, whole] = [alone, whole].map(|phase| format_ns(phase.per_unit_ns.median));
+        Some(format!("{alone} of {whole}"))
+    };
+    let (method, base) = (side(repeated.cell?)?, side(repeated.divisor?)?);
+    Some(format!(
+        "Of {phase}, {part} takes {method} by itself, against {base}."
+    ))
 }
 
 /// Something that the kernel counts or tells.
 struct RatioCounter {
     name: &'static str,
     place: CounterPlace,
-    is_size: bool,
+    form: CounterForm,
 }
 
 /// The place of a counter in a cell.
@@ -161,13 +182,31 @@ enum CounterPlace {
     Fact(&'static str),
 }
 
-const COUNTERS: [RatioCounter; 6] = [
+/// The unit of a counter.
+#[derive(Clone, Copy)]
+enum CounterForm {
+    Count,
+    Size,
+    /// Nanoseconds.
+    Time,
+}
+
+const COUNTERS: [RatioCounter; 7] = [
     RatioCounter::of_phase("page faults", |phase| phase.minor_faults),
     RatioCounter::of_phase("page faults that read a device", |phase| phase.major_faults),
+    RatioCounter {
+        name: "time in the kernel",
+        place: CounterPlace::Phase(|phase| phase.system_ns),
+        form: CounterForm::Time,
+    },
     RatioCounter::of_phase("waits", |phase| phase.voluntary_switches),
-    RatioCounter::of_fact("in huge pages", "huge_bytes", true),
-    RatioCounter::of_fact("from the device", "device_bytes", true),
-    RatioCounter::of_fact("freed pages taken back", "reclaimed_pages", false),
+    RatioCounter::of_fact("in huge pages", "huge_bytes", CounterForm::Size),
+    RatioCounter::of_fact("from the device", "device_bytes", CounterForm::Size),
+    RatioCounter::of_fact(
+        "freed pages taken back",
+        "reclaimed_pages",
+        CounterForm::Count,
+    ),
 ];
 
 impl RatioCounter {
@@ -175,15 +214,15 @@ impl RatioCounter {
         RatioCounter {
             name,
             place: CounterPlace::Phase(value),
-            is_size: false,
+            form: CounterForm::Count,
         }
     }
 
-    const fn of_fact(name: &'static str, fact: &'static str, is_size: bool) -> RatioCounter {
+    const fn of_fact(name: &'static str, fact: &'static str, form: CounterForm) -> RatioCounter {
         RatioCounter {
             name,
             place: CounterPlace::Fact(fact),
-            is_size,
+            form,
         }
     }
 
@@ -196,12 +235,23 @@ impl RatioCounter {
             },
         }
     }
+}
 
-    fn text(&self, value: f64) -> String {
-        if self.is_size {
-            about_size(value)
-        } else {
-            three_digits(value)
+impl CounterForm {
+    /// The least amount that says anything.
+    fn least(self) -> f64 {
+        match self {
+            CounterForm::Count | CounterForm::Size => 10.0,
+            // A tick of the kernel's clock.
+            CounterForm::Time => 4e6,
+        }
+    }
+
+    fn text(self, value: f64) -> String {
+        match self {
+            CounterForm::Count => three_digits(value),
+            CounterForm::Size => about_size(value),
+            CounterForm::Time => format_ns(value),
         }
     }
 }
