@@ -176,14 +176,24 @@ fn selected<'a>(
     ids: &[String],
 ) -> Result<Vec<&'a Claim>> {
     let carried = claims::all()?;
+    let narrowing = [
+        (!arguments.about.is_empty(), "--about"),
+        (arguments.table.is_some(), "--table"),
+    ];
+    let narrowed_by = first_given(&narrowing);
     if !ids.is_empty() {
+        if let Some(option) = narrowed_by {
+            bail!(
+                "{option} chooses claims, and so does {}: give one of them",
+                ids[0]
+            );
+        }
         let mut claims = claims::find(carried, ids)?;
         claims.extend(user_claims);
         return Ok(claims);
     }
-    let is_narrowed = !arguments.about.is_empty() || arguments.table.is_some();
     let mut claims = Vec::new();
-    if user_claims.is_empty() || is_narrowed {
+    if user_claims.is_empty() || narrowed_by.is_some() {
         claims.extend(carried.iter().filter(|claim| is_wanted(arguments, claim)));
     }
     claims.extend(user_claims);

@@ -24,7 +24,7 @@ pub(super) struct ReportArgs {
     #[arg(id = "only", value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// Print its summary as JSON instead.
-    #[arg(long, conflicts_with_all = ["doubt", "full", "ascii"])]
+    #[arg(long, conflicts_with_all = ["doubt", "full", "ascii", "published"])]
     json: bool,
     /// Show how sure it is: its checks, what disturbed it, and what would help.
     #[arg(long, alias = "warnings")]

@@ -2,7 +2,7 @@
 
 use super::answers::{self, Claimed};
 use super::output::ShownArgs;
-use super::{SelectArgs, new_folder, output, printed::Printed, runs_folder};
+use super::{SelectArgs, first_given, new_folder, output, printed::Printed, runs_folder};
 use crate::plan::kept::{Granted, confirm};
 use crate::plan::request::{CONDITIONS_BUDGET_S, Course, Request, Subject, in_languages, least_s};
 use crate::plan::{Laboratory, published};
@@ -34,7 +34,7 @@ pub(super) struct RunArgs {
     pub(super) language: Vec<Language>,
     /// The method that others are compared with.
     #[arg(long, value_name = "METHOD")]
-    baseline: Option<String>,
+    pub(super) baseline: Option<String>,
     /// Measure in these states of the machine, too, beside the plain one: fragmented-movable, swap-zram …
     #[arg(long, value_name = "STATE[,STATE]", requires = "what", conflicts_with_all = ["resume", "published"])]
     state: Option<String>,
@@ -47,26 +47,26 @@ pub(super) struct RunArgs {
     pub(super) budget: Option<f64>,
     /// Go on until it is stopped (Ctrl-C): the usual choice in its usual conditions. What is known then is judged and kept.
     #[arg(long, conflicts_with_all = ["budget", "precision", "launches", "resume", "published", "all", "state", "states"])]
-    watch: bool,
+    pub(super) watch: bool,
     /// Half-width of a ratio's interval at which it is done [default: 2.5% in the overview and of an experiment's usual
     /// choice; otherwise 1%, and none where --budget is given, which is then used up].
     #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share)]
-    precision: Option<f64>,
+    pub(super) precision: Option<f64>,
     /// Differences below this share are called "within the margin".
     #[arg(long, value_name = "SHARE", value_parser = sizes::parse_share, default_value = "2%")]
     pub(super) margin: f64,
     /// Exactly this many launches, budget permitting [default: 6 to 40; with --budget alone, 6 and more].
     #[arg(long, value_name = "N")]
-    launches: Option<u32>,
+    pub(super) launches: Option<u32>,
     /// Longest time of one launch; a worker that takes longer is ended [default: 10 times what the pilot took, at least 60s].
     #[arg(long, value_name = "TIME", value_parser = time_limit)]
-    time_limit: Option<f64>,
+    pub(super) time_limit: Option<f64>,
     /// Seed of all orders and data [default: from the clock; it is kept in the plan].
     #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     /// The run folder itself [default: a new one among the kept runs].
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Completes a run that was interrupted, by id or path.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "out", "seed", "launches", "baseline", "published",
         "all", "precision", "margin", "keep_environment"])]
@@ -78,16 +78,16 @@ pub(super) struct RunArgs {
     /// With --published P1: as many stores as were published, so that the kernel writes the file back meanwhile (minutes).
     // A requirement is not looked at where what it requires conflicts with an option that is given.
     #[arg(long, requires = "published", conflicts_with_all = ["all", "resume", "language", "state", "states"])]
-    long: bool,
+    pub(super) long: bool,
     /// Everything, at the values that the experiments themselves take: hours rather than minutes, said at the start.
     #[arg(long, conflicts_with_all = ["published", "what"])]
     pub(super) all: bool,
     /// Wait for at most so long until other machines and processes leave this one most of its CPUs.
     #[arg(long, value_name = "TIME", value_parser = sizes::parse_seconds)]
-    wait_for_quiet: Option<f64>,
+    pub(super) wait_for_quiet: Option<f64>,
     /// Leave variables such as LD_PRELOAD, GLIBC_TUNABLES and GODEBUG to the workers; otherwise they are cleared.
     #[arg(long)]
-    keep_environment: bool,
+    pub(super) keep_environment: bool,
     /// Print summary.json to standard output instead of tables.
     #[arg(long)]
     pub(super) json: bool,
@@ -98,10 +98,10 @@ pub(super) struct RunArgs {
     pub(super) strict: bool,
     /// Allow changes such as a larger huge page pool; everything is put back.
     #[arg(long)]
-    allow_system_changes: bool,
+    pub(super) allow_system_changes: bool,
     /// List the cells and the time that they need, and measure nothing.
     #[arg(long, conflicts_with_all = ["resume", "json", "strict", "wait_for_quiet"])]
-    dry_run: bool,
+    pub(super) dry_run: bool,
 }
 
 fn languages() -> impl TypedValueParser<Value = Language> {
@@ -173,10 +173,13 @@ impl RunArgs {
             return Ok(Subject::Everything);
         }
         if let Some(id) = &self.published {
-            let form = if self.long { published::LONG } else { "" };
-            return Ok(Subject::Published(published::named(&format!(
-                "{id}{form}"
-            ))?));
+            let articles = if self.long {
+                vec![published::long_form(id)?]
+            } else {
+                published::named(id)?
+            };
+            self.check_article(id)?;
+            return Ok(Subject::Published(articles));
         }
         let names = &self.select.what;
         Ok(Subject::Named(if self.language.is_empty() {
@@ -184,6 +187,49 @@ impl RunArgs {
         } else {
             in_languages(laboratory, names, &self.language)?
         }))
+    }
+
+    /// Refuses names of experiments beside an article, whose rows say all that is measured.
+    fn check_article(&self, id: &str) -> Result<()> {
+        match self.select.what.first() {
+            Some(name) => bail!(
+                "--published {id} measures the rows of the article and nothing else; measure {name} by pagewise run {name}"
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses options that the list of articles has no use for.
+    fn check_list(&self) -> Result<()> {
+        let given = [
+            (self.budget.is_some(), "--budget"),
+            (self.launches.is_some(), "--launches"),
+            (self.precision.is_some(), "--precision"),
+            (self.baseline.is_some(), "--baseline"),
+            (self.time_limit.is_some(), "--time-limit"),
+            (self.seed.is_some(), "--seed"),
+            (self.out.is_some(), "--out"),
+            (!self.select.set.is_empty(), "--set"),
+            (!self.language.is_empty(), "--language"),
+            (self.long, "--long"),
+            (self.json, "--json"),
+            (self.strict, "--strict"),
+            (self.dry_run, "--dry-run"),
+            (self.allow_system_changes, "--allow-system-changes"),
+            (self.keep_environment, "--keep-environment"),
+            (self.wait_for_quiet.is_some(), "--wait-for-quiet"),
+            (self.shown.page.has_file(), "--html"),
+            (self.shown.full, "--full"),
+        ];
+        match (self.select.what.first(), first_given(&given)) {
+            (Some(name), _) => bail!(
+                "--published without an id lists the articles; --published P5 measures one, pagewise run {name} measures {name}"
+            ),
+            (None, Some(option)) => bail!(
+                "{option} needs an article: pagewise list --published lists them, --published P5 measures one"
+            ),
+            (None, None) => Ok(()),
+        }
     }
 
     /// Names of states of the machine besides the plain one; `None` where no state is requested.
@@ -331,6 +377,7 @@ impl RunJob<'_> {
 /// Makes a run or completes one.
 pub(super) fn run(laboratory: &Laboratory, arguments: &RunArgs) -> Result<u8> {
     if arguments.published.as_deref() == Some("") {
+        arguments.check_list()?;
         return super::list_published();
     }
     arguments.check(laboratory, Kind::Run)?;

@@ -57,8 +57,10 @@ impl Laboratory {
             .iter()
             .map(|text| Selector::parse(text))
             .collect::<Result<_>>()?;
+        let settings = self.settings(set)?;
         let mut wish = Wish {
-            settings: self.settings(set)?,
+            given: settings.len(),
+            settings,
             ..Wish::new(selectors, list)
         };
         input::complete(&mut wish, &self.experiments)?;

@@ -3,10 +3,11 @@
 use super::{catalog, select, wish::Wish};
 use crate::worker::{Language, Worker, carried};
 use anyhow::{Context, Result, anyhow, bail};
-use record::published::{Figure, FigureCell, Published};
+use record::published::{Figure, FigureCell, ProgramRun, Published, RunnableProgram};
 use record::sizes::{BYTES, did_you_mean, parse_size};
 use record::{cell::Selector, experiment::Experiment, plan::Plan, plan::PlannedCell};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::LazyLock;
 
 /// All articles that the binary carries.
@@ -48,6 +49,18 @@ pub fn named(word: &str) -> Result<Vec<&'static Published>> {
     }
 }
 
+/// The long form of an article, whose jobs take minutes each.
+/// Errors: it has none.
+pub fn long_form(id: &str) -> Result<&'static Published> {
+    named(id)?;
+    let is_long = |article: &&Published| {
+        let short = article.id.strip_suffix(LONG);
+        short.is_some_and(|short| short.eq_ignore_ascii_case(id))
+    };
+    let form = all()?.iter().find(is_long);
+    form.with_context(|| format!("--long belongs to --published P1: {id} has no jobs of minutes"))
+}
+
 /// Size from which a row is a costly one.
 const COSTLY_BYTES: u64 = 64 << 20;
 
@@ -86,6 +99,51 @@ impl ArticleProgram {
     fn id(&self) -> &'static str {
         self.file.split(['.', '_']).next().unwrap_or(self.file)
     }
+}
+
+/// A program of ours for an article, with its text, that a changed copy is compared with.
+/// Errors: no program has the name, or none is in the language of the copy.
+pub fn runnable(name: &str, copy: &Path) -> Result<(&'static RunnableProgram, &'static str)> {
+    program(name)?;
+    let end = |file: &Path| file.extension().unwrap_or_default().to_owned();
+    let is_named = |program: &&RunnableProgram| {
+        let file = program.file.as_str();
+        let id = file.split(['.', '_']).next().unwrap_or(file);
+        [file, id]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(name))
+    };
+    let named: Vec<&RunnableProgram> = all()?
+        .iter()
+        .flat_map(|article| &article.programs)
+        .filter(is_named)
+        .collect();
+    let mut in_language = named
+        .iter()
+        .filter(|known| end(Path::new(&known.file)) == end(copy));
+    let known = in_language.next().with_context(|| {
+        let files: Vec<&str> = named.iter().map(|known| known.file.as_str()).collect();
+        format!(
+            "{} is no copy of {}: it has not the end of its name",
+            copy.display(),
+            files.join(" or ")
+        )
+    })?;
+    Ok((*known, program(&known.file)?))
+}
+
+/// The way of this name to start a program; its usual one where none is named.
+pub fn way<'a>(program: &'a RunnableProgram, name: Option<&str>) -> Result<&'a ProgramRun> {
+    let is_chosen = |run: &&ProgramRun| name.is_none_or(|name| run.name.eq_ignore_ascii_case(name));
+    program.runs.iter().find(is_chosen).with_context(|| {
+        let names: Vec<&str> = program.runs.iter().map(|run| run.name.as_str()).collect();
+        format!(
+            "{} is started as {}, not as {}",
+            program.file,
+            names.join(", "),
+            name.unwrap_or_default()
+        )
+    })
 }
 
 /// The file of every program with its text.
@@ -134,6 +192,7 @@ pub fn cells(
     let mut cells: Vec<PlannedCell> = Vec::new();
     let mut involved: Vec<Experiment> = Vec::new();
     let mut figures: Vec<(&str, &Figure)> = Vec::new();
+    let mut open = BTreeSet::new();
     let sizes = sizes(wish)?;
     let extended: Vec<Published> = articles.iter().map(|a| a.at_sizes(&sizes)).collect();
     for article in &extended {
@@ -172,9 +231,14 @@ pub fn cells(
         if select::is_absent(&selector, workers) {
             continue;
         }
-        let wish = wish.for_cells(vec![selector], settings);
-        let (planned_cells, named_experiments) = select::cells(experiments, workers, &wish)?;
+        let of_figure = wish.for_cells(vec![selector], settings);
+        let (planned_cells, named_experiments) = select::cells(experiments, workers, &of_figure)?;
         for planned in planned_cells {
+            let keys = planned.cell.parameters.keys();
+            open.extend(
+                keys.filter(|key| !parameters.contains_key(key.as_str()))
+                    .cloned(),
+            );
             if !cells.iter().any(|c| c.cell == planned.cell) {
                 cells.push(planned);
             }
@@ -185,7 +249,32 @@ pub fn cells(
             }
         }
     }
+    if extended
+        .iter()
+        .any(|a| a.figures.iter().any(|f| f.value.is_none()))
+    {
+        open.insert(BYTES.to_owned());
+    }
+    check_settings(wish, &open, &extended)?;
     Ok((cells, involved))
+}
+
+/// An error if a setting changes no row, because the rows have a value of their own for it or their methods do not take it.
+/// `open` are the parameters that rows leave to the user.
+fn check_settings(wish: &Wish, open: &BTreeSet<String>, articles: &[Published]) -> Result<()> {
+    let mut given = wish.settings.iter().take(wish.given);
+    let Some((key, _)) = given.find(|(key, _)| !open.contains(key)) else {
+        return Ok(());
+    };
+    let ids: Vec<&str> = articles.iter().map(|article| article.id.as_str()).collect();
+    let open = open.iter().map(String::as_str).filter(|key| *key != BYTES);
+    let open: Vec<&str> = std::iter::once(BYTES).chain(open).collect();
+    bail!(
+        "--set {key} changes no row of {}{}; the rows leave open {}",
+        ids.join(", "),
+        did_you_mean(key, open.iter().copied()),
+        open.join(", ")
+    )
 }
 
 /// Tells whether all programs of a figure are in these languages; in any where none is named.
@@ -244,6 +333,8 @@ fn sizes(wish: &Wish) -> Result<BTreeSet<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::claim::Of;
+    use record::published::FigureColumn;
 
     #[test]
     fn what_a_figure_leaves_open_is_settled_by_what_the_user_allows() {
@@ -346,10 +437,68 @@ mod tests {
                 let table = claim.table.as_deref().unwrap();
                 assert!(article.id.starts_with(table), "{id} in {}", article.id);
                 let value = figure.value.unwrap();
+                if value == 0.0 {
+                    // Said and not measured.
+                    continue;
+                }
                 let factor = value / claim.source.ratio.unwrap_or(value);
                 assert!((0.9..1.12).contains(&factor), "{id}: {factor}");
             }
         }
+    }
+
+    /// Whoever asks for a claim measures the same, so that a kept run of the one answers the other.
+    #[test]
+    fn a_claim_is_one_job_by_itself_and_in_its_article() {
+        let workers = crate::worker::all(&[], &[]).unwrap();
+        let experiments = catalog::experiments(None).unwrap();
+        let wish = Wish::new(Vec::new(), record::experiment::ParameterList::Default);
+        let claims = crate::plan::claims::all().unwrap();
+        let mut compared = 0;
+        for article in all().unwrap() {
+            for figure in &article.figures {
+                let Some(id) = &figure.claim else { continue };
+                let claim = claims.iter().find(|claim| claim.id == *id).unwrap();
+                let Some((_, job)) = claim.jobs().find(|(name, _)| *name == figure.job) else {
+                    assert!(article.once, "{id} has no job {}", figure.job);
+                    continue;
+                };
+                let name = format!("{id}, {}", figure.job);
+                let of_figure = match &figure.column {
+                    FigureColumn::Fact(fact) => (Some(fact.as_str()), Of::Wall),
+                    FigureColumn::CpuNs => (None, Of::Cpu),
+                    FigureColumn::MinorFaults => (None, Of::Faults),
+                    _ => (None, Of::Wall),
+                };
+                assert_eq!(of_figure, (job.fact.as_deref(), job.cost), "{name}");
+                let experiment = catalog::find(&experiments, &job.experiment).unwrap();
+                let total = job.total.as_deref().unwrap_or(experiment.headline());
+                assert!(
+                    job.fact.is_some() || total == figure.phase,
+                    "{name}: {total}"
+                );
+                assert_eq!(job.other_total, figure.against_phase, "{name}");
+                let resolved =
+                    crate::plan::claims::resolve(&[claim], &experiments, &workers, &wish);
+                let resolved = resolved.unwrap();
+                let by_name = resolved.claims[0]
+                    .jobs
+                    .iter()
+                    .find(|job| job.job == figure.job);
+                let by_name = by_name.unwrap();
+                let alone = Published {
+                    figures: vec![figure.clone()],
+                    ..article.clone()
+                };
+                let (planned, _) = cells(&[&alone], &experiments, &workers, &wish, false).unwrap();
+                for cell in by_name.cells() {
+                    let is_planned = planned.iter().any(|planned| planned.cell == *cell);
+                    assert!(is_planned, "{name}: {cell:?} is none of {planned:?}");
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared >= 60, "{compared}");
     }
 
     #[test]
@@ -370,6 +519,38 @@ mod tests {
         assert_eq!(count(&wish), 8);
         wish.settings = vec![("bytes".to_owned(), vec!["some".to_owned()])];
         assert!(cells(&[article], &experiments, &workers, &wish, false).is_err());
+    }
+
+    #[test]
+    fn a_setting_that_changes_no_row_is_refused() {
+        let workers = crate::worker::all(&[], &[]).unwrap();
+        let experiments = catalog::experiments(None).unwrap();
+        let mut wish = Wish::new(Vec::new(), record::experiment::ParameterList::Default);
+        wish.given = 1;
+        let mut error = |key: &str, value: &str| {
+            wish.settings = vec![(key.to_owned(), vec![value.to_owned()])];
+            let planned = cells(&[find("p4").unwrap()], &experiments, &workers, &wish, false);
+            planned.err().map(|error| error.to_string())
+        };
+        // Of another experiment, of none, and one that every row which takes it has already.
+        for (key, value) in [("release", "free"), ("nonesuch", "1"), ("align", "huge")] {
+            let error = error(key, value).unwrap();
+            let start = format!("--set {key} changes no row of P4");
+            assert!(error.starts_with(&start), "{error}");
+            assert!(error.contains("leave open bytes, "), "{error}");
+        }
+        assert_eq!(error("bytes", "50MiB"), None);
+        assert_eq!(error("threads", "2"), None);
+    }
+
+    #[test]
+    fn one_article_has_a_long_form() {
+        assert_eq!(long_form("p1").unwrap().id, "P1-long");
+        for id in ["P3", ALL] {
+            let error = long_form(id).unwrap_err().to_string();
+            assert!(error.contains("belongs to --published P1"), "{error}");
+        }
+        assert!(long_form("P9").is_err());
     }
 
     #[test]

@@ -10,6 +10,8 @@ pub struct Wish {
     pub selectors: Vec<Selector>,
     /// `--set`.
     pub settings: Vec<(String, Vec<String>)>,
+    /// How many of these, the first, the user gave: a file of the user's settles others.
+    pub given: usize,
     /// `--baseline`.
     pub baseline: Option<String>,
     /// List of an experiment's parameters where `--set` says nothing.
@@ -29,6 +31,7 @@ impl Wish {
         Wish {
             selectors,
             settings: Vec::new(),
+            given: 0,
             baseline: None,
             sizes,
             languages: Vec::new(),
@@ -52,6 +55,7 @@ impl Wish {
         Wish {
             selectors,
             settings,
+            given: 0,
             baseline: None,
             sizes: ParameterList::Default,
             languages: Vec::new(),

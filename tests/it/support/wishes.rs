@@ -8,6 +8,7 @@ pub fn wish() -> Wish {
     Wish {
         selectors: Vec::new(),
         settings: Vec::new(),
+        given: 0,
         baseline: None,
         sizes: ParameterList::Default,
         languages: Vec::new(),
