@@ -1,8 +1,8 @@
 //! The verb `bench`: the user's own functions, compared with each other as built-in methods are.
 
 use super::{
-    Cli, first_given, named, output, output::write, print, print_json, run::RunArgs, run::RunJob,
-    runs_folder, tags,
+    Cli, changed, first_given, named, output, output::write, print, print_json, run::RunArgs,
+    run::RunJob, runs_folder, tags,
 };
 use crate::plan::request::{Request, Subject};
 use crate::plan::{Laboratory, catalog};
@@ -113,6 +113,10 @@ pub(super) fn bench(cli: &Cli, arguments: &BenchArgs) -> Result<u8> {
     };
     if arguments.new {
         return start(file, arguments.run.shown.page.force);
+    }
+    if let Some(name) = &arguments.run.published {
+        arguments.refuse_beside_program()?;
+        return changed::compare(cli, &arguments.run, name, file);
     }
     arguments.refuse_choice_of_experiments(file)?;
     let terms = arguments.terms()?;
@@ -230,11 +234,26 @@ impl BenchArgs {
         self.file.is_some() && !self.new
     }
 
+    /// Refuses what is of functions beside the whole program of an article.
+    fn refuse_beside_program(&self) -> Result<()> {
+        let given = [
+            (self.with.is_some(), "--with"),
+            (self.fresh, "--fresh"),
+            (self.save_baseline.is_some(), "--save-baseline"),
+            (!self.gate.is_empty(), "--gate"),
+        ];
+        match first_given(&given) {
+            Some(option) => {
+                bail!("{option} has no effect on bench --published, which compares two programs")
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses options that choose among the experiments of the laboratory.
     fn refuse_choice_of_experiments(&self, file: &str) -> Result<()> {
         let given = [
             (self.run.all, "--all"),
-            (self.run.published.is_some(), "--published"),
             (!self.run.language.is_empty(), "--language"),
         ];
         match first_given(&given) {

@@ -421,6 +421,44 @@ fn user_file(path: &Path, option: &str) -> Result<PathBuf> {
         .with_context(|| format!("{option} {}", path.display()))
 }
 
+/// Programs that are compared as commands are, with the terms of that.
+pub(super) struct ProgramStudy {
+    /// The original, the other, and the original once more.
+    pub arms: Vec<Arm>,
+    pub budget_s: Option<f64>,
+    pub precision: Option<f64>,
+    pub margin: f64,
+    pub time_limit_s: f64,
+    pub seed: Option<u64>,
+    pub out: Option<PathBuf>,
+    pub json: bool,
+    pub force: bool,
+}
+
+/// Compares programs and prints what their processes took: the kept study, and the exit code.
+pub(super) fn compare_programs(study_of: ProgramStudy) -> Result<(KeptCommand, u8)> {
+    let arguments = TryArgs {
+        // An end by CPU time of whole processes would be one by chance for what they print.
+        precision: study_of.precision.or(Some(USUAL_SHARE)),
+        margin: study_of.margin,
+        budget: study_of.budget_s,
+        warmup: 1,
+        common: CommandArgs {
+            time_limit: study_of.time_limit_s,
+            seed: study_of.seed,
+            out: study_of.out,
+            json: study_of.json,
+            force: study_of.force,
+            ..CommandArgs::default()
+        },
+        ..TryArgs::default()
+    };
+    let plan = plan_of_arms(&arguments, study_of.arms, false)?;
+    let studied = study(&arguments.common, None, plan)?;
+    let code = studied.print(study_of.json, false)?;
+    Ok((studied.kept, code))
+}
+
 fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
     let settings = arms::of_words(&arguments.with)?;
     if arguments.pairs.is_some_and(|pairs| pairs > MOST_PAIRS) {
@@ -434,7 +472,16 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
             "--warmup must be at least 1: the first run of each is the one that proves what it does"
         );
     }
-    let mut arms = arms::arms(&arguments.common.command, &settings)?;
+    let arms = arms::arms(&arguments.common.command, &settings)?;
+    plan_of_arms(arguments, arms, !settings.is_empty())
+}
+
+/// The plan of a try of these arms, of which a kept profile may have predicted the settings.
+fn plan_of_arms(
+    arguments: &TryArgs,
+    mut arms: Vec<Arm>,
+    has_settings: bool,
+) -> Result<CommandPlan> {
     if !arguments.allow_system_changes {
         changing::forbid(&mut arms);
     }
@@ -443,10 +490,7 @@ fn trial_plan(arguments: &TryArgs) -> Result<CommandPlan> {
         window_s: arguments.duration,
     });
     let mut plan = base_plan(&arguments.common, Kind::Try, arms)?;
-    if let Some((profile, predicted)) = (!settings.is_empty())
-        .then(|| kept::predictions(&plan))
-        .flatten()
-    {
+    if let Some((profile, predicted)) = has_settings.then(|| kept::predictions(&plan)).flatten() {
         (plan.profile, plan.predicted) = (Some(profile), predicted);
     }
     Ok(CommandPlan {

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 mod advise;
 mod answers;
 mod bench;
+mod changed;
 mod claims;
 mod command;
 mod compare;
@@ -89,7 +90,8 @@ enum Verb {
     /// Measure your own C functions, or those of a shared library, as built-in methods are measured.
     #[command(after_help = "Example: pagewise bench --new mine.c, then pagewise bench mine.c", mut_arg("what", |what| {
         what.value_name("FUNCTION").help("Functions to measure [default: all]")
-    }))]
+    }), mut_arg("published", |published| published.help("Compare a changed copy of an article's program with the original: \
+        bench --published P4 mine.c")))]
     Bench(Box<bench::BenchArgs>),
     /// Recommend a method for this machine, with its gain, by size: advise read --file F, or advise --save for programs.
     #[command(after_help = "Example: pagewise advise read --file access.log")]

@@ -358,10 +358,12 @@ pub struct Scratch {
 impl Scratch {
     /// Makes the folder `pagewise-{purpose}-…`.
     pub fn new(purpose: &str) -> Result<Scratch> {
-        let (folder, run) = (
-            Folder::open(&files::temporary_place()?)?,
-            format!("{purpose}-{}", unique()?),
-        );
+        Scratch::within(&files::temporary_place()?, purpose)
+    }
+
+    /// Makes it in a folder of this user's, whose files are on another device than temporary ones.
+    pub fn within(place: &Path, purpose: &str) -> Result<Scratch> {
+        let (folder, run) = (Folder::open(place)?, format!("{purpose}-{}", unique()?));
         let mut guard = Guard::start()?;
         guard.undo(Undo::RemoveNamed {
             folder: folder.path(),

@@ -96,7 +96,7 @@ impl Jdk {
     }
 
     /// The compiler, from a folder of sources into one of classes. It takes nothing from anywhere else.
-    fn javac(&self, source: &Folder, classes: &Folder) -> Result<std::process::Command> {
+    pub(super) fn javac(&self, source: &Folder, classes: &Folder) -> Result<std::process::Command> {
         let compiler = self.compiler().with_context(|| {
             let (home, feature) = (self.home.display(), self.feature);
             format!("{home} has no javac; install the JDK of version {feature} (the package openjdk-{feature}-jdk)")

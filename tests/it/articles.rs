@@ -105,3 +105,103 @@ fn the_programs_in_java_and_go_compile_where_their_tools_are() {
         skip("there is no Go to compile P5_test.go with");
     }
 }
+
+/// A copy of a program of ours, with a part of its text replaced.
+fn changed(place: &Place, file: &str, name: &str, part: [&str; 2]) -> String {
+    let text = std::fs::read_to_string(source(file)).unwrap();
+    assert!(text.contains(part[0]), "{file}");
+    let path = place.file(name);
+    std::fs::write(&path, text.replace(part[0], part[1])).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Compares a copy with the original, and checks that both print these times.
+fn compared(place: &Place, words: &[&str], times: &[&str]) {
+    let out = place.file("study");
+    let end = ["--budget", "2s", "--out", out.to_str().unwrap()];
+    let said = place.run(&[&["bench", "--published"], words, &end].concat());
+    assert_eq!(said.code, 0, "{words:?}: {}{}", said.out, said.err);
+    let printed = std::fs::read_to_string(out.join("printed.md")).unwrap_or_default();
+    for part in times.iter().chain(&["original ", "control (A/A)"]) {
+        assert!(said.out.contains(part), "{words:?}: {part}: {}", said.out);
+    }
+    assert!(printed.contains("| original"), "{printed}");
+    std::fs::remove_dir_all(&out).unwrap();
+}
+
+#[test]
+fn a_changed_copy_is_measured_beside_the_original() {
+    let place = Place::new();
+    let copy = changed(&place, "P4.c", "mine.c", ["memset(p, 0", "memset(p, 2"]);
+    compared(&place, &["P4", &copy], &["malloc", "mmap", "mine.c"]);
+    let copy = changed(&place, "P3.c", "P3.c", ["MAP_SHARED", "MAP_PRIVATE"]);
+    // It prints no time: the whole processes are compared.
+    let said = place.run(&[
+        "bench",
+        "--published",
+        "P3",
+        &copy,
+        "mmap",
+        "--budget",
+        "1s",
+    ]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    assert!(said.out.contains("original P3.c"), "{}", said.out);
+    let wrong = place.file("wrong.c");
+    std::fs::write(&wrong, "int main() { return }\n").unwrap();
+    let said = place.run(&["bench", "--published", "P4", wrong.to_str().unwrap()]);
+    assert!(
+        said.code == 1 && said.err.contains("wrong.c does not compile with cc -O0"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn changed_copies_in_java_and_go_are_measured_where_their_tools_are() {
+    let place = Place::new();
+    if which("javac") {
+        let copy = changed(&place, "P1.java", "Mine.java", ["class P1", "class Mine"]);
+        compared(&place, &["P1", &copy], &["writes", "clears", "Mine.java"]);
+    } else {
+        skip("there is no javac to compile a copy of P1.java with");
+    }
+    if which("go") {
+        let copy = changed(
+            &place,
+            "P5_test.go",
+            "mine_test.go",
+            ["page     = 4096", "page     = 8192"],
+        );
+        compared(&place, &["P5", &copy], &["an iteration", "mine_test.go"]);
+    } else {
+        skip("there is no Go to compile a copy of P5_test.go with");
+    }
+}
+
+#[test]
+fn what_to_ask_next_of_an_article_is_a_command_that_is_there() {
+    let place = Place::new();
+    let mut asked = 0;
+    for (path, text) in pagewise::worker::carried::PUBLISHED {
+        let article = record::published::Published::parse(path, text).unwrap();
+        for next in &article.next {
+            let words: Vec<&str> = next.command.split(' ').collect();
+            let parsed = <pagewise::cli::Cli as clap::Parser>::try_parse_from(&words);
+            assert!(parsed.is_ok(), "{}", next.command);
+            if words[1] == "run" {
+                let said = place.run(&[&words[1..], &["--dry-run"]].concat());
+                let lacks = ["nothing here is measured in", "has no row in"];
+                let is_absent = lacks.iter().any(|part| said.err.contains(part));
+                assert!(
+                    said.code == 0 || is_absent,
+                    "{}: {}",
+                    next.command,
+                    said.err
+                );
+            }
+            asked += 1;
+        }
+    }
+    assert!(asked >= 15, "{asked}");
+}

@@ -23,10 +23,12 @@ mod parameters;
 mod runtimes;
 mod rust;
 mod users;
+mod whole;
 mod worktree;
 mod zig;
 
 use parameters::ValueKind;
+pub use whole::{WholeProgram, whole};
 pub use worktree::Worktree;
 
 /// Name of the experiment that the functions are methods of.

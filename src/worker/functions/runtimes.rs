@@ -224,7 +224,7 @@ pub(super) fn java(
 }
 
 /// Name of the first class of a file that is not nested.
-fn class_of(text: &str) -> Option<&str> {
+pub(super) fn class_of(text: &str) -> Option<&str> {
     let mut heads = text
         .lines()
         .filter(|line| !line.starts_with([' ', '\t', '*', '/']));

@@ -1,6 +1,7 @@
 //! Studies of a user's program, judged: costs of launches interleaved in blocks, and prices of memory events. Pure.
 
 mod failure;
+pub mod printed;
 pub mod profile;
 mod proof;
 pub mod trial;

@@ -4,6 +4,7 @@ mod advice;
 mod kernel;
 mod places;
 mod policy;
+mod printed;
 mod profile;
 mod stack_formats;
 mod trial;
@@ -15,6 +16,7 @@ use record::command::{Amount, CommandPlan, CommandSummary, Failure};
 use record::{sizes::format_ns, summary::Note};
 
 pub use policy::{Deployment, policy};
+pub use printed::printed;
 pub use stack_formats::STACK_FORMATS;
 
 /// The document of a study.
