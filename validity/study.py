@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 PAIRS = os.environ.get("PAIRS", "10")
 LISTS = ["programs.tsv", "held-out.tsv"]
 LEAST_PROGRAMS = 30
+LEAST_LAUNCHES = 6  # blocks from which on a profile's interval assumes no distribution
 SLOW_S = 10         # seconds in which a program of a second is profiled
 FOLLOWED = (0.1, 0.2)   # overhead of following faults with stacks: the median, and the worst
 COVERED = 0.9       # share of measured changes that an interval is to hold
@@ -26,6 +27,7 @@ MOSTLY = 0.8            # this share of programs
 TICKS_S = 0.05      # kernel time below which the kernel's own clock does not divide it to a tenth
 LARGE = 0.05        # effects from this share of CPU time on are to be foretold or called worth a try
 COSTS = 0.01        # a proposed setting that costs more than this is a miss
+OWN_MEMORY = {"heap", "anonymous", "again", "elsewhere", "zero-read", "zero-write"}  # kinds of page faults that settings take away
 SLACK = 0.02        # share of CPU time within which any setting that brings no huge pages is foretold, and up to which none is proposed
 NOT_PREDICTED = 0.1 # share of CPU time up to which huge pages are proposed against their prediction: the rule of crates/record/src/command/profile.rs
 
@@ -173,8 +175,8 @@ def measure(pagewise, folder, wanted):
         profile, took_s = asked(pagewise, ["profile", "--json", "--discard-output", "--", command], work)
         words = ["try", "--pairs", PAIRS, "--json", "--discard-output", "--with", settings, "--", command]
         trial, tried_s = asked(pagewise, words, work)
-        kept = {key: profile.get(key) for key in ("outcome", "failure", "error", "cpu_s", "kernel_s", "faults", "consistency", "overhead",
-                                                  "prices", "mappings", "candidates", "kernel", "notes")}
+        kept = {key: profile.get(key) for key in ("outcome", "failure", "error", "blocks", "cpu_s", "kernel_s", "faults", "consistency",
+                                                  "overhead", "prices", "mappings", "candidates", "kernel", "notes")}
         arms = {arm["name"]: {"status": arm["status"], "failure": arm.get("failure"), **{m: arm["against"].get(m) for m in ("cpu", "kernel", "faults")}}
                 for arm in trial.get("arms", []) if arm["role"] == "setting"}
         with open(results, "a") as file:
@@ -183,23 +185,30 @@ def measure(pagewise, folder, wanted):
         print(f"{name}: {took_s:.0f} s + {tried_s:.0f} s", flush=True)
 
 
+def removed_fault_s(profile):
+    """Seconds of a page fault that a setting takes away, and of its page given back: of the kinds that the program has, as `profile` has it."""
+    prices = [p for p in profile.get("prices") or [] if p["kind"] in OWN_MEMORY and p["count"] > 0]
+    given_back_s = sum(p["each_s"]["value"] for p in profile.get("prices") or [] if p["kind"] == "free-base")
+    count = sum(p["count"] for p in prices)
+    return sum(p["count"] * p["each_s"]["value"] for p in prices) / count + given_back_s if count else 0
+
+
 def rows(folder):
     """A row a program and setting: predicted and measured saving of CPU time, in seconds."""
     for line in (folder / "results.jsonl").read_text().splitlines():
         r = json.loads(line)
         profile = r["profile"]
         found = {c["setting"]: c for c in profile["candidates"] or []}
-        price = {p["kind"]: p["each_s"]["value"] for p in profile.get("prices") or []}
-        fault_s = price.get("heap", price.get("anonymous", 0)) + price.get("free-base", 0)
+        removed_s = removed_fault_s(profile)
         for setting, arm in r["arms"].items():
             change = (arm["cpu"] or {}).get("change")
             c = found.get(setting)
-            least = c and (-NOT_PREDICTED if c["huge_pages"] else SLACK) * profile["cpu_s"]["value"]
+            least = c and (-NOT_PREDICTED if c["huge_pages"] > 0 else SLACK) * profile["cpu_s"]["value"]
             yield {
                 "half": r["half"], "name": r["name"], "setting": setting, "status": arm["status"], "cpu": profile["cpu_s"] and profile["cpu_s"]["value"],
                 "share": profile["faults"] and profile["faults"]["share"]["value"], "agreement": (profile["consistency"] or {}).get("agreement"),
                 "predicted": c and c["kernel_s"]["value"], "proposed": bool(c and c["kernel_s"]["value"] > least),
-                "removed": c and c["faults_saved"] * fault_s,
+                "removed": c and c["faults_saved"] * removed_s,
                 "candidate": c and (c["kernel_s"]["low"], c["kernel_s"]["high"]),
                 # A saving is printed where the interval excludes none.
                 "figure": c and c["kernel_s"]["low"] > 0 and (c["kernel_s"]["low"], c["kernel_s"]["high"]),
@@ -243,6 +252,7 @@ def repeat(pagewise, folder):
     answered = [r for r in frozen if r["profile"]["faults"]]
     overheads = sorted(r["profile"]["overhead"]["value"] - 1 for r in frozen if r["profile"].get("overhead"))
     short = [r["took_s"] for r in frozen if r["profile"]["cpu_s"] and r["profile"]["cpu_s"]["value"] <= 1]
+    few = [r["name"] for r in frozen if (r["profile"].get("blocks") or 0) in range(1, LEAST_LAUNCHES)]
     share = lambda some, all_of: len(some) / len(all_of) if all_of else 1
     parts = [kernel_explained(r["profile"]) for r in frozen]
     parts = [part for part in parts if part is not None]
@@ -261,6 +271,7 @@ def repeat(pagewise, folder):
     ]
     for text, holds in checks:
         print(f"{'holds' if holds else 'FAILS'}  {text}")
+    print(f"by fewer than {LEAST_LAUNCHES} blocks, with Student's interval: {', '.join(few) or 'none'}")
     sys.exit(not all(holds for _, holds in checks))
 
 

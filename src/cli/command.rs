@@ -24,8 +24,8 @@ use schedule::command::{MOST_PAIRS, SAMPLED_WINDOWS};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Half-width of the share of CPU time at which a profile ends.
-const NARROW: f64 = 0.002;
+/// Half-width of the cost of page faults, relative to it, at which a profile ends.
+const NARROW: f64 = 0.05;
 /// Column of the titles of settings.
 const SETTING: usize = 14;
 /// Precision and margin of a try.

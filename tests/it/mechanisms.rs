@@ -122,6 +122,78 @@ fn what_is_no_page_fault_has_a_cost_and_advice() {
     }
 }
 
+/// Work of the kernel that a program's memory causes only indirectly has a name of its own, and no advice for something else.
+#[test]
+fn work_of_its_own_kind_has_its_own_name() {
+    if !may_sample() {
+        return skip("the kernel's time may not be sampled");
+    }
+    let place = Place::new();
+    let names = |of: &Value, list: &str, field: &str| -> Vec<String> {
+        // An empty list is not written.
+        let parts = of[list].as_array().into_iter().flatten();
+        parts
+            .map(|part| part[field].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let (of, screen) = profiled(
+        &place,
+        "starts",
+        "APART static void start(void) { if (vfork() == 0) { execl(\"/bin/true\", \"true\", (char *)0); _exit(1); } wait(0); }
+         int main(void) { for (int i = 0; i < 80; i++) start(); return 0; }",
+    );
+    assert!(screen.contains("starting and ending 8"), "{screen}");
+    assert_eq!(of["advice"][0]["kind"], "fewer-programs", "{of:#}");
+    let kinds = names(&of, "advice", "kind");
+    assert!(!kinds.contains(&"read-file".to_owned()), "{kinds:?}");
+
+    let (of, _) = profiled(
+        &place,
+        "shared",
+        "int main(void) { for (int i = 0; i < 8; i++) { char *p = mmap(0, 16 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+             touch(p, 16 * MIB); munmap(p, 16 * MIB); } return 0; }",
+    );
+    let kinds = names(&of, "advice", "kind");
+    assert!(!kinds.contains(&"read-file".to_owned()), "{of:#}");
+    assert!(
+        of["counts"]["events"]["shared"].as_f64() >= Some(32_768.0),
+        "{of:#}"
+    );
+
+    let (of, _) = profiled(
+        &place,
+        "barrier",
+        "#include <signal.h>\nstatic char *p; static void opened(int s) { (void)s; mprotect(p, 4096, PROT_READ | PROT_WRITE); }
+         int main(void) { p = fresh(4096); struct sigaction a = {.sa_handler = opened}; sigaction(SIGSEGV, &a, 0);
+             for (int i = 0; i < 30000; i++) { mprotect(p, 4096, PROT_READ); *(volatile char *)p = 1; } return 0; }",
+    );
+    let events = names(&of, "kernel", "event");
+    for wanted in ["signal", "protect"] {
+        assert!(events.contains(&wanted.to_owned()), "{wanted}: {events:?}");
+    }
+
+    let (of, screen) = profiled(
+        &place,
+        "ends",
+        "APART static void give(void) { sbrk(-4 * MIB); atomic_thread_fence(5); }
+         int main(void) { sbrk(MIB); for (int i = 0; i < 150; i++) { char *p = sbrk(4 * MIB); touch(p, 4 * MIB); give(); } return 0; }",
+    );
+    assert_advice(&of, &screen, "keep-mapped", "give");
+
+    // On a file system without a device nothing is written back.
+    let (of, _) = profiled(
+        &place,
+        "saves",
+        "#include <fcntl.h>\nint main(void) { static char page[65536]; int fd = open(\"saved\", O_RDWR | O_CREAT | O_TRUNC, 0600); unlink(\"saved\");
+             for (int i = 0; i < 200; i++) { page[0] = i; if (pwrite(fd, page, sizeof page, 0) < 0) return 1; fsync(fd); } return 0; }",
+    );
+    for part in of["kernel"].as_array().into_iter().flatten() {
+        if part["call"] == "fsync" {
+            assert_ne!(part["event"], "page-cache", "{of:#}");
+        }
+    }
+}
+
 /// Pages of hot frames cost less than those of a fresh process: the first line and the predictions are there all the same.
 #[test]
 fn hot_frames_have_an_answer() {

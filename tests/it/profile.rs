@@ -262,7 +262,7 @@ fn moved_and_trimmed_mappings_are_seen() {
     let keep = candidate("keep").unwrap_or_else(|| panic!("{of:#}"));
     assert!(near(&keep["faults_saved"], 4096.0), "{keep:#}");
     let screen = place
-        .run(&["report", of["plan"]["run"].as_str().unwrap()])
+        .run(&["report", of["plan"]["run"].as_str().unwrap(), "--full"])
         .out;
     assert!(
         screen.contains("Mappings: ")

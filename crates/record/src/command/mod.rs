@@ -84,7 +84,7 @@ pub struct CommandPlan {
     pub evict: Vec<PathBuf>,
     /// Standard input of every launch; nothing where there is none.
     pub input: Option<PathBuf>,
-    /// Half-width at which the study ends: of the ratio of total CPU time, or of the share of CPU time that page faults cost.
+    /// Half-width at which the study ends: of the ratio of total CPU time, or of the cost of page faults relative to it.
     pub precision: f64,
     /// True if a try ends at the interim analysis by which every arm differs in CPU time, precise or not.
     pub interim: bool,

@@ -19,7 +19,7 @@ pub enum MemoryEvent {
     Anonymous,
     /// First writes to a stack.
     Stack,
-    /// First writes to shared memory.
+    /// Faults on shared memory without a file.
     Shared,
     /// Writes to pages that were given back before.
     Again,
@@ -75,12 +75,16 @@ pub enum MemoryEvent {
     Lock,
     /// Swapping, and looking for memory to take.
     Reclaim,
-    /// Reading of files into the page cache, and writing them back.
+    /// Reading of files into the page cache.
     PageCache,
+    /// Writing of files from the page cache to the device, and waiting for that.
+    WriteBack,
     /// Switching between threads.
     Switch,
     /// Interrupts.
     Interrupt,
+    /// Signals, also those of accesses that a protection forbids.
+    Signal,
     /// System calls that do nothing of the above.
     SystemCall,
     /// Work of the kernel that no name tells.
@@ -105,27 +109,27 @@ impl MemoryEvent {
     pub fn family(self) -> EventFamily {
         use MemoryEvent::{
             Exec, Fork, FreeBase, FreeHuge, Interrupt, Kernel, Lock, Map, Move, PageCache, Protect,
-            ReadBytes, ReadCalls, Reclaim, Shootdown, Start, Switch, SystemCall, WriteBytes,
-            WriteCalls, WriteNew,
+            ReadBytes, ReadCalls, Reclaim, Shootdown, Signal, Start, Switch, SystemCall, WriteBack,
+            WriteBytes, WriteCalls, WriteNew,
         };
         match self {
             FreeBase | FreeHuge => EventFamily::Freeing,
             ReadCalls | ReadBytes | WriteCalls | WriteBytes | WriteNew => EventFamily::Calls,
             Fork | Start | Exec | Protect | Move | Map | Shootdown | Lock | Reclaim | PageCache
-            | Switch | Interrupt | SystemCall | Kernel => EventFamily::Kernel,
+            | WriteBack | Switch | Interrupt | Signal | SystemCall | Kernel => EventFamily::Kernel,
             _ => EventFamily::Faults,
         }
     }
 
-    /// The event by which samples of the kernel's time know this one: they tell a huge page, a copy and a file's page from other
-    /// faults, and no more.
+    /// The event by which samples of the kernel's time know this one: they tell a huge page, a copy and a page of a file or of
+    /// shared memory from other faults, and no more.
     pub fn sampled(self) -> MemoryEvent {
         use MemoryEvent::{
-            Cow, File, FileWrite, FreeBase, Huge, ReadCalls, Unknown, WriteCalls, ZeroWrite,
+            Cow, File, FileWrite, FreeBase, Huge, ReadCalls, Shared, Unknown, WriteCalls, ZeroWrite,
         };
         match (self.family(), self) {
             (EventFamily::Faults, Cow | ZeroWrite) => Cow,
-            (EventFamily::Faults, File | FileWrite) => File,
+            (EventFamily::Faults, File | FileWrite | Shared) => File,
             (EventFamily::Faults, Huge) => Huge,
             (EventFamily::Faults, _) => Unknown,
             (EventFamily::Freeing, _) => FreeBase,
@@ -133,6 +137,15 @@ impl MemoryEvent {
             (EventFamily::Calls, _) => WriteCalls,
             (EventFamily::Kernel, event) => event,
         }
+    }
+
+    /// True if work of this kind, and of this system call, belongs to the start and end of processes that live no longer:
+    /// their page faults, mappings and protections are those that every start brings.
+    pub fn is_of_short_process(self, call: &str) -> bool {
+        use MemoryEvent::{Exec, Fork, Map, Protect, Start};
+        matches!(self, Fork | Start | Exec | Map | Protect)
+            || matches!(self.family(), EventFamily::Faults | EventFamily::Freeing)
+            || matches!(call, "execve" | "execveat" | "exit_group")
     }
 }
 
@@ -151,6 +164,20 @@ pub struct EventCounts {
     pub processes: f64,
     /// The most resident memory of any one process, in bytes.
     pub max_rss_bytes: f64,
+}
+
+/// Processes of a run from which on they are many.
+const MANY_PROCESSES: f64 = 20.0;
+/// CPU time of a process below which it is mostly its start and end, where none has more memory than a shell or an interpreter.
+const SHORT_S: f64 = 3e-3;
+const LITTLE_BYTES: f64 = (64 << 20) as f64;
+
+impl EventCounts {
+    /// True if a run of so much CPU time mostly starts and ends processes.
+    pub fn is_of_short_processes(&self, cpu_s: f64) -> bool {
+        let are_short = cpu_s <= SHORT_S * self.processes && self.max_rss_bytes <= LITTLE_BYTES;
+        self.processes >= MANY_PROCESSES && are_short
+    }
 }
 
 /// Unit cost of one kind of event, in seconds of CPU time.

@@ -52,11 +52,12 @@ const KINDS: [MemoryEvent; 16] = {
 
 /// Kinds of samples of the kernel's time, in the order of `enum work` of `workers/c/helper/profile/kernel.c` from 1 on; they
 /// follow those of faults by `SAMPLED`.
-const SAMPLED_KINDS: [MemoryEvent; 21] = {
+const SAMPLED_KINDS: [MemoryEvent; 23] = {
     use MemoryEvent::*;
     [
         Unknown, Huge, Cow, File, FreeBase, Fork, Start, Exec, Protect, Move, Map, Shootdown, Lock,
-        Reclaim, PageCache, Switch, Interrupt, ReadCalls, WriteCalls, SystemCall, Kernel,
+        Reclaim, PageCache, WriteBack, Switch, Interrupt, Signal, ReadCalls, WriteCalls,
+        SystemCall, Kernel,
     ]
 };
 const SAMPLED: usize = 32;

@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CALL_NAME = 24, MOST_PARTS = 256, MARKS = 4095 };
+enum { CALL_NAME = 24, MOST_NAME = 64, MOST_PARTS = 256, MARKS = 4095 };
 
 enum work {
     NO_WORK, FAULT, HUGE_FAULT, COPY_FAULT, FILE_FAULT, FREEING, FORKING, STARTING, EXECUTING, PROTECTING, MOVING, MAPPING,
-    SHOOTDOWN, LOCKING, RECLAIM, PAGE_CACHE, SWITCHING, INTERRUPT, READING, WRITING, CALLING, OTHER, WORKS
+    SHOOTDOWN, LOCKING, RECLAIM, PAGE_CACHE, WRITE_BACK, SWITCHING, INTERRUPT, SIGNALING, READING, WRITING, CALLING, OTHER,
+    WORKS
 };
 
 /* As the laboratory knows them (crates/record/src/command/profile.rs); src/run/command/stacks/mod.rs has them in this order. */
@@ -18,8 +19,8 @@ static const char *const names[WORKS] = {
     [FAULT] = "unknown", [HUGE_FAULT] = "huge", [COPY_FAULT] = "cow", [FILE_FAULT] = "file", [FREEING] = "free-base",
     [FORKING] = "fork", [STARTING] = "start", [EXECUTING] = "exec", [PROTECTING] = "protect", [MOVING] = "move",
     [MAPPING] = "map", [SHOOTDOWN] = "shootdown", [LOCKING] = "lock", [RECLAIM] = "reclaim", [PAGE_CACHE] = "page-cache",
-    [SWITCHING] = "switch", [INTERRUPT] = "interrupt", [READING] = "read-calls", [WRITING] = "write-calls",
-    [CALLING] = "system-call", [OTHER] = "kernel",
+    [WRITE_BACK] = "write-back", [SWITCHING] = "switch", [INTERRUPT] = "interrupt", [SIGNALING] = "signal",
+    [READING] = "read-calls", [WRITING] = "write-calls", [CALLING] = "system-call", [OTHER] = "kernel",
 };
 
 /* Functions of Linux 5.4 to 6.18. A compiler may inline any of them, so each kind of work has several. */
@@ -28,7 +29,7 @@ static const struct {
     const char *functions;
 } table[] = {
     {FAULT, "handle_mm_fault exc_page_fault asm_exc_page_fault do_user_addr_fault __do_page_fault do_page_fault do_mem_abort "
-            "do_translation_fault faultin_page lock_vma_under_rcu lock_mm_and_find_vma"},
+            "do_translation_fault faultin_page lock_vma_under_rcu lock_mm_and_find_vma populate_vma_page_range __mm_populate"},
     {HUGE_FAULT, "do_huge_pmd_anonymous_page __do_huge_pmd_anonymous_page vma_alloc_anon_folio_pmd map_anon_folio_pmd_pf"},
     {COPY_FAULT, "do_wp_page wp_page_copy wp_page_reuse do_huge_pmd_wp_page"},
     {FILE_FAULT, "do_fault do_read_fault do_shared_fault do_cow_fault filemap_map_pages filemap_fault shmem_fault finish_fault "
@@ -45,19 +46,23 @@ static const struct {
                 "search_binary_handler"},
     {PROTECTING, "change_protection change_protection_range change_pte_range mprotect_fixup do_mprotect_pkey"},
     {MOVING, "move_page_tables move_ptes move_vma mremap_to do_mremap __do_sys_mremap"},
-    {MAPPING, "do_mmap mmap_region __mmap_region vm_mmap_pgoff ksys_mmap_pgoff do_brk_flags __do_sys_brk vma_merge"},
+    {MAPPING, "do_mmap mmap_region __mmap_region vm_mmap_pgoff ksys_mmap_pgoff do_brk_flags __do_sys_brk"},
     {SHOOTDOWN, "smp_call_function_many_cond smp_call_function_many native_flush_tlb_multi kvm_flush_tlb_multi "
-                "native_flush_tlb_others on_each_cpu_cond_mask arch_tlbbatch_flush"},
+                "native_flush_tlb_others on_each_cpu_cond_mask arch_tlbbatch_flush flush_tlb_func"},
     {LOCKING, "rwsem_down_read_slowpath rwsem_down_write_slowpath rwsem_optimistic_spin osq_lock mutex_spin_on_owner "
               "native_queued_spin_lock_slowpath __pv_queued_spin_lock_slowpath queued_spin_lock_slowpath"},
-    {RECLAIM, "do_swap_page try_to_free_mem_cgroup_pages try_to_free_pages shrink_node shrink_lruvec swap_writepage "
-              "do_shrink_slab mem_cgroup_handle_over_high"},
+    {RECLAIM, "do_swap_page try_to_free_mem_cgroup_pages try_to_free_pages shrink_node shrink_lruvec shrink_folio_list "
+              "shrink_page_list reclaim_pages reclaim_folio_list madvise_pageout swap_writepage swap_writeout swap_readpage "
+              "swap_read_folio do_shrink_slab mem_cgroup_handle_over_high __mem_cgroup_handle_over_high"},
     {PAGE_CACHE, "page_cache_ra_unbounded page_cache_ra_order page_cache_sync_ra page_cache_async_ra force_page_cache_ra "
-                 "filemap_read_folio read_pages do_writepages filemap_fdatawrite __filemap_fdatawrite_range "
-                 "file_write_and_wait_range file_fdatawait_range balance_dirty_pages"},
+                 "filemap_read_folio read_pages"},
+    {WRITE_BACK, "do_writepages filemap_fdatawrite __filemap_fdatawrite_range file_write_and_wait_range file_fdatawait_range "
+                 "__filemap_fdatawait_range balance_dirty_pages vfs_fsync_range do_fsync iterate_supers sync_filesystem"},
     {SWITCHING, "__schedule schedule try_to_wake_up"},
     {INTERRUPT, "handle_softirqs __do_softirq irq_exit_rcu __irq_exit_rcu sysvec_apic_timer_interrupt common_interrupt "
                 "sysvec_call_function sysvec_call_function_single sysvec_reschedule_ipi el1_interrupt"},
+    {SIGNALING, "force_sig_fault force_sig_info_to_task bad_area_access_error __bad_area_nosemaphore bad_area_nosemaphore "
+                "arch_do_signal_or_restart do_signal get_signal __x64_sys_rt_sigreturn __arm64_sys_rt_sigreturn"},
     {READING, "vfs_read ksys_read vfs_readv do_readv do_preadv ksys_pread64"},
     {WRITING, "vfs_write ksys_write vfs_writev do_writev do_pwritev ksys_pwrite64"},
 };
@@ -130,10 +135,16 @@ bool kernel_names(void)
     return shown;
 }
 
+/* A compiler's parts and copies of a function, such as `.isra.0` and `.part.0`, stand for it. */
 static bool is_one_of(const char *functions, const char *name)
 {
-    size_t length = strlen(name);
-    for (const char *at = functions; (at = strstr(at, name)); at += length)
+    char plain[MOST_NAME];
+    size_t length = strcspn(name, ".");
+    if (!length || length >= sizeof plain)
+        return false;
+    memcpy(plain, name, length);
+    plain[length] = 0;
+    for (const char *at = functions; (at = strstr(at, plain)); at += length)
         if ((at == functions || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
             return true;
     return false;

@@ -450,6 +450,10 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
 {
     uint8_t *page = &b->page[f->address % BLOCK / PAGE], state = *page & 3;
     enum direction d = f->direction;
+    if (m->kind == SHARED && !(state == OWN && f->raced)) {
+        *page = OWN; /* also where it was read, and in a forked child: there is no zero page and no copy */
+        return &touched.shared;
+    }
     /* Where calls are seen nothing is given back without one: another thread had the page first, however long ago. */
     if (state == OWN && (f->raced || (p->calls_seen && p->threads > 1)))
         return &touched.raced;

@@ -4,8 +4,8 @@ use super::counts::Counted;
 use super::sampled::SampledKernel;
 use record::command::MemoryEvent::{
     Again, Cow, Exec, File, FileWrite, Fork, FreeBase, FreeHuge, Huge, Kernel, Lock, Map, Move,
-    PageCache, Protect, Raced, Reclaim, Shootdown, Start, Switch, SystemCall, Unknown, ZeroRead,
-    ZeroWrite,
+    PageCache, Protect, Raced, Reclaim, Shared, Shootdown, Signal, Start, Switch, SystemCall,
+    Unknown, WriteBack, ZeroRead, ZeroWrite,
 };
 use record::command::{Amount, CostLine, MemoryEvent, Price, Suggestion, SuggestionKind};
 
@@ -47,6 +47,15 @@ impl KernelCosts<'_> {
         })
     }
 
+    fn dearest_call(&self, takes_part: impl Fn(MemoryEvent) -> bool) -> Option<&str> {
+        self.sampled?.dearest_call(takes_part)
+    }
+
+    /// True if the run mostly starts and ends processes, whose page faults and mappings are no loop of the program.
+    fn is_of_short_processes(&self) -> bool {
+        self.sampled.is_some() && self.counted.shown.is_of_short_processes(self.cpu_s)
+    }
+
     /// Calls of the traced launch by their name.
     fn calls(&self, name: &str) -> u64 {
         let calls = self.counted.traced.map(|faults| &faults.calls);
@@ -61,23 +70,32 @@ impl KernelCosts<'_> {
 pub(super) fn advice(costs: &KernelCosts<'_>) -> Vec<Suggestion> {
     let mut list = SuggestionList::default();
     processes(costs, &mut list);
-    given_back(costs, &mut list);
+    let is_of_short = costs.is_of_short_processes();
+    if !is_of_short {
+        given_back(costs, &mut list);
+    }
     for (kind, event) in [
         (SuggestionKind::Reserve, Move),
         (SuggestionKind::ProtectLess, Protect),
-        (SuggestionKind::UnmapTogether, Shootdown),
-        (SuggestionKind::WaitLess, Lock),
         (SuggestionKind::MoreMemory, Reclaim),
     ] {
-        list.add(kind, costs.sampled(|e, _| e == event), &[event], "");
+        let cost = costs.sampled(|e, _| e == event);
+        let cost = cost.filter(|_| !(is_of_short && event == Protect));
+        list.add(kind, cost, &[event], "");
     }
-    page_faults(costs, &mut list);
-    if let Some(call) = costs.sampled.and_then(SampledKernel::dearest_call) {
-        let cost = costs.sampled(|event, name| {
-            matches!(event, SystemCall | PageCache | Switch | Kernel) && name == call
-        });
-        let events = [SystemCall, PageCache, Switch];
-        list.add(SuggestionKind::NotMemory, cost, &events, call);
+    // Other calls wait for other locks: those of a file, for the most part.
+    let waits = costs.sampled(|event, call| event == Lock && is_of_mappings(call));
+    list.add(SuggestionKind::WaitLess, waits, &[Lock], "");
+    if !is_of_short {
+        page_faults(costs, &mut list);
+    }
+    if let Some(call) = costs.dearest_call(|event| event == Shootdown) {
+        let cost = costs.sampled(|event, _| event == Shootdown);
+        list.add(SuggestionKind::UnmapTogether, cost, &[Shootdown], call);
+    }
+    if let Some(call) = costs.dearest_call(is_no_memory) {
+        let cost = costs.sampled(|event, name| is_no_memory(event) && name == call);
+        list.add(SuggestionKind::NotMemory, cost, &NO_MEMORY, call);
     }
     let SuggestionList(mut advice) = list;
     advice.sort_by(|a, b| b.cost.share.value.total_cmp(&a.cost.share.value));
@@ -109,7 +127,16 @@ impl SuggestionList {
 /// Processes that are forked, and programs that are executed. What a fork copied is thrown away by the program executed instead.
 fn processes(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let copied = costs.sampled(|event, _| event == Fork);
-    if copied.is_some_and(|cost| cost.share.low > WORTH / 2.0) {
+    let is_copying = copied.is_some_and(|cost| cost.share.low > WORTH / 2.0);
+    if costs.is_of_short_processes() {
+        let cost = costs.sampled(MemoryEvent::is_of_short_process);
+        list.add(
+            SuggestionKind::FewerPrograms,
+            cost,
+            &[Fork, Exec, Start],
+            "",
+        );
+    } else if is_copying {
         let cost =
             costs.sampled(|event, call| event == Fork || (event == FreeBase && call == "execve"));
         list.add(SuggestionKind::Spawn, cost, &[Fork], "");
@@ -128,7 +155,9 @@ fn processes(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
 
 /// Memory that is given back in a loop and taken again.
 fn given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
-    let (advised, unmapped) = (costs.calls("madvise"), costs.calls("munmap"));
+    let advised = costs.calls("madvise");
+    // An end of the heap that goes back and forth is given back as a mapping is.
+    let unmapped = costs.calls("munmap").max(costs.calls("brk"));
     let again = costs.counted(&[Again]);
     let by_madvise = costs.sampled(|event, call| event == FreeBase && call == "madvise");
     let is_advised = by_madvise.is_some_and(|cost| cost.share.value >= WORTH / 2.0);
@@ -137,11 +166,35 @@ fn given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
         list.add(SuggestionKind::KeepAdvised, cost, &[FreeBase], "madvise");
     } else if unmapped >= LOOP {
         let by_calls = costs.sampled(|event, call| {
-            matches!(event, FreeBase | Map) && (call == "munmap" || call.starts_with("mmap"))
+            let is_mapping = matches!(call, "munmap" | "brk") || call.starts_with("mmap");
+            matches!(event, FreeBase | Map) && is_mapping
         });
         let cost = sum(by_calls, again);
         list.add(SuggestionKind::KeepMapped, cost, &[FreeBase], "munmap");
     }
+}
+
+/// Work that a system call does beside memory's.
+const NO_MEMORY: [MemoryEvent; 6] = [SystemCall, PageCache, WriteBack, Signal, Switch, Kernel];
+
+fn is_no_memory(event: MemoryEvent) -> bool {
+    NO_MEMORY.contains(&event)
+}
+
+/// True for page faults, whose call is empty, and for calls that change mappings.
+fn is_of_mappings(call: &str) -> bool {
+    let calls = [
+        "",
+        "munmap",
+        "mprotect",
+        "madvise",
+        "mremap",
+        "brk",
+        "execve",
+        "exit_group",
+        "clone",
+    ];
+    calls.contains(&call) || call.starts_with("mmap")
 }
 
 /// Page faults of a kind that the program's own accesses decide.
@@ -153,6 +206,10 @@ fn page_faults(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     list.add(SuggestionKind::OneThread, raced, &[Unknown], "");
     let file = costs.sampled(|event, _| event == File);
     let file = file.or_else(|| costs.counted(&[File, FileWrite]));
+    // Samples do not tell the pages of shared memory from those of files.
+    let counts = costs.counted;
+    let of_files = counts.count(File) + counts.count(FileWrite);
+    let file = file.filter(|_| of_files >= counts.count(Shared));
     list.add(SuggestionKind::ReadFile, file, &[File], "");
     let read_first = costs.counted(&[ZeroRead, ZeroWrite]);
     list.add(SuggestionKind::WriteFirst, read_first, &[Cow, Unknown], "");
@@ -173,5 +230,86 @@ fn added(a: Amount, b: Amount, most: f64) -> Amount {
         value: (a.value + b.value).min(most),
         low: (a.low + b.low).min(most),
         high: (a.high + b.high).min(most),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{example::*, judge};
+    use super::*;
+    use record::command::{Faults, KernelWork, LaunchMode, SampledPart};
+
+    /// Kinds of advice where so many samples met each work, page faults were changed like this, and no process had more memory.
+    fn kinds(
+        parts: &[(MemoryEvent, &str, u64)],
+        most_kib: u64,
+        change: impl Fn(&mut Faults),
+    ) -> Vec<SuggestionKind> {
+        let mut launches = runs(|_| 2_000);
+        launches[1].cost.as_mut().unwrap().faults = Some(faults());
+        for block in 0..3 {
+            let mut launch = command(block, LaunchMode::Sampled);
+            let part = |(event, call, samples): &(MemoryEvent, &str, u64)| SampledPart {
+                event: *event,
+                call: (*call).to_owned(),
+                samples: *samples,
+            };
+            launch.cost.as_mut().unwrap().kernel_work = Some(KernelWork {
+                period_ns: 250_000,
+                lost: 0,
+                parts: parts.iter().map(part).collect(),
+            });
+            launches.push(launch);
+        }
+        for cost in launches.iter_mut().filter_map(|run| run.cost.as_mut()) {
+            cost.max_rss_kib = most_kib;
+            cost.faults.iter_mut().for_each(&change);
+        }
+        let advice = judge(&plan(), &launches).advice;
+        advice.iter().map(|advice| advice.kind).collect()
+    }
+
+    #[test]
+    fn shared_memory_is_no_file_that_is_read() {
+        let parts = [(File, "", 400)];
+        let with = |shared: u64, file: u64| {
+            kinds(&parts, 80 << 10, |faults| {
+                faults.kinds = [(Shared, shared), (File, file)].into();
+            })
+        };
+        assert_eq!(with(80, 17_920), [SuggestionKind::ReadFile]);
+        assert!(with(17_920, 80).is_empty());
+    }
+
+    #[test]
+    fn processes_that_live_shortly_are_one_cost() {
+        let parts = [
+            (Unknown, "", 200),
+            (File, "", 300),
+            (Fork, "clone", 250),
+            (Exec, "execve", 200),
+            (FreeBase, "exit_group", 150),
+        ];
+        let with = |processes: u64, most_kib: u64| {
+            kinds(&parts, most_kib, |faults| faults.processes = processes)
+        };
+        assert_eq!(with(400, 8 << 10), [SuggestionKind::FewerPrograms]);
+        // A hundred of 10 ms each do something else, too, and so does one with much memory, whose page tables are copied.
+        for others in [with(100, 8 << 10), with(400, 80 << 10)] {
+            assert!(others.contains(&SuggestionKind::Spawn), "{others:?}");
+            assert!(others.contains(&SuggestionKind::ReadFile), "{others:?}");
+        }
+    }
+
+    #[test]
+    fn a_heap_whose_end_goes_back_and_forth_is_kept() {
+        let parts = [(Unknown, "", 200), (FreeBase, "brk", 300)];
+        let with = |count: u64| {
+            kinds(&parts, 80 << 10, |faults| {
+                faults.calls = [("brk".to_owned(), count)].into();
+            })
+        };
+        assert!(with(2).is_empty());
+        assert_eq!(with(300), [SuggestionKind::KeepMapped]);
     }
 }

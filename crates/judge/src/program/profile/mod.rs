@@ -192,12 +192,16 @@ fn outcome(
     }
 }
 
-/// The half-width of the cost of faults relative to the launch's CPU time, by the blocks so far.
+/// Share of CPU time below which a cost need not be known better than by its hundredths.
+const LEAST_SHARE: f64 = 0.04;
+
+/// The half-width of the cost of faults by the blocks so far, relative to that cost, or to a cost that is worth a word. The error
+/// of a prediction is many times as large (docs/validity.md).
 pub(super) fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64> {
     let counted = counted(plan, launches)?;
     let blocks = blocks(plan, launches, &counted);
-    let faults = line(&blocks, &counted, EventFamily::Faults)?;
-    Some((faults.share.high - faults.share.low) / 2.0)
+    let share = line(&blocks, &counted, EventFamily::Faults)?.share;
+    Some((share.high - share.low) / 2.0 / share.value.max(LEAST_SHARE))
 }
 
 /// Cost of the command in each block; nothing if it is not to be believed.
@@ -379,6 +383,22 @@ mod tests {
         assert!(!of.by_kind && of.candidates.is_empty());
         near(of.faults.unwrap().seconds.value, 0.04);
         assert_eq!(of.counts.unwrap().events[&MemoryEvent::Unknown], 20_000.0);
+    }
+
+    #[test]
+    fn the_width_that_ends_a_profile_is_relative_to_the_cost() {
+        let with = |fault_ns: u64, spread_ns: u64| {
+            let launches = runs(|block| fault_ns + spread_ns * (block as u64 % 2));
+            super::half_width(&plan(), &launches).unwrap()
+        };
+        // Shares of 20 and of 40 %, and prices that differ by a tenth.
+        let (small, large) = (with(10_000, 1_000), with(20_000, 2_000));
+        assert!(
+            (small / large - 1.0).abs() < 1e-6 && small < 0.06,
+            "{small} {large}"
+        );
+        // Of 0.2 % of CPU time a half is nothing.
+        assert!(with(100, 100) < 0.04);
     }
 
     #[test]

@@ -14,6 +14,12 @@ const LEAST_SAMPLES: u64 = 60;
 const UNCOUNTED: f64 = 0.1;
 /// Samples of a kind from which on it has a factor of its own, instead of its family's.
 const OF_KIND: u64 = 20;
+/// Time that the kernel's clock, which has some 250 ticks in a second, measures to a tenth or two.
+const LEAST_CLOCK_S: f64 = 0.2;
+/// Share of the kernel's time by its clock below which samples have missed some.
+const UNMET: f64 = 0.7;
+/// Factor of a kind relative to its family's from which on its samples are of other faults than its counts.
+const FAR: f64 = 10.0;
 /// Half-widths of a normal interval at 95 %.
 const NORMAL: f64 = 1.96;
 /// Share of CPU time below which a part has no line.
@@ -67,8 +73,17 @@ impl SampledKernel {
             each_s,
             cpu_s,
         };
+        // Of processes and threads that live no longer than from sample to sample little is met: then the kernel's clock has
+        // the sum, and samples divide it.
+        let clock_s: f64 = blocks.iter().map(|block| block.plain.kernel_s()).sum();
+        let all = kernel.all().max(1) as f64;
+        let clock_each_s = clock_s / blocks.len() as f64 / all;
+        let is_clock_known = clock_s >= LEAST_CLOCK_S;
+        if is_clock_known && each_s < UNMET * clock_each_s {
+            kernel.each_s = clock_each_s;
+        }
         // The kernel's part is no more than the whole.
-        kernel.each_s = each_s.min(cpu_s / kernel.all().max(1) as f64);
+        kernel.each_s = kernel.each_s.min(cpu_s / all);
         Some(kernel)
     }
 
@@ -117,14 +132,12 @@ impl SampledKernel {
         parts
     }
 
-    /// The system call that takes most of the time which is no memory's work.
-    pub fn dearest_call(&self) -> Option<&str> {
-        let others = self.samples.iter().filter(|((event, call), _)| {
-            use MemoryEvent::{Kernel, PageCache, Switch, SystemCall};
-            matches!(event, SystemCall | PageCache | Switch | Kernel) && !call.is_empty()
-        });
+    /// The system call that takes most of the time of some events.
+    pub fn dearest_call(&self, takes_part: impl Fn(MemoryEvent) -> bool) -> Option<&str> {
+        let calls = self.samples.iter();
+        let calls = calls.filter(|((event, call), _)| takes_part(*event) && !call.is_empty());
         let mut by_call: BTreeMap<&str, u64> = BTreeMap::new();
-        for ((_, call), samples) in others {
+        for ((_, call), samples) in calls {
             let count = by_call.entry(call).or_default();
             *count = count.saturating_add(*samples);
         }
@@ -162,12 +175,10 @@ impl SampledKernel {
                     fresh_cost_s(blocks, counted, |event| event.sampled() == kind.sampled());
                 let is_resolved = self.count(|event, _| event == kind.sampled()) >= OF_KIND
                     && uncounted_s <= UNCOUNTED * measured_s;
-                let factor = if is_resolved && kind_s > 0.0 {
-                    self.seconds(|event| event == kind.sampled()) / kind_s
-                } else {
-                    measured_s / priced_s
-                };
-                factors.insert(kind, factor);
+                let of_family = measured_s / priced_s;
+                let of_kind = self.seconds(|event| event == kind.sampled()) / kind_s.max(1e-12);
+                let is_of_kind = is_resolved && kind_s > 0.0 && of_kind <= FAR * of_family;
+                factors.insert(kind, if is_of_kind { of_kind } else { of_family });
             }
         }
         factors

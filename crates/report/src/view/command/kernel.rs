@@ -1,6 +1,6 @@
 //! A profile's time in the kernel by the work done there.
 
-use super::{bounds, places, seconds};
+use super::{bounds, count, places, seconds};
 use crate::render::document::{Block, TableCell};
 use crate::sentences::phrases;
 use crate::tables::columns::Columns;
@@ -15,6 +15,8 @@ const UNEXPLAINED: f64 = 0.1;
 
 /// The largest part of a command's cost.
 pub(super) struct Largest {
+    /// True if the share is a lower bound: the first stretch of each process has no sample.
+    pub is_least: bool,
     pub share: Amount,
     pub name: String,
     /// False for work of the kernel that no change of memory saves.
@@ -28,12 +30,15 @@ enum WorkGroup {
     Freeing,
     Calls,
     Forking,
+    /// Start and end of many processes that do little else.
+    Processes,
     Other(MemoryEvent),
 }
 
 impl WorkGroup {
-    fn new(part: &KernelPart, is_forking: bool) -> WorkGroup {
+    fn new(part: &KernelPart, is_forking: bool, is_of_short: bool) -> WorkGroup {
         match part.event.family() {
+            _ if is_of_short && part.event.is_of_short_process(&part.call) => WorkGroup::Processes,
             EventFamily::Faults => WorkGroup::Faults,
             // A program that is executed throws away what the fork had copied.
             EventFamily::Freeing if is_forking && part.call == "execve" => WorkGroup::Forking,
@@ -45,10 +50,14 @@ impl WorkGroup {
     }
 
     fn is_memory(self) -> bool {
-        use MemoryEvent::{Interrupt, Kernel, Start, Switch, SystemCall};
+        use MemoryEvent::{
+            Interrupt, Kernel, PageCache, Signal, Start, Switch, SystemCall, WriteBack,
+        };
         !matches!(
             self,
-            WorkGroup::Other(SystemCall | Kernel | Interrupt | Switch | Start)
+            WorkGroup::Other(
+                SystemCall | Kernel | Interrupt | Switch | Start | PageCache | WriteBack | Signal
+            )
         )
     }
 
@@ -59,6 +68,12 @@ impl WorkGroup {
             WorkGroup::Freeing => event.family() == EventFamily::Freeing,
             WorkGroup::Calls => event.family() == EventFamily::Calls,
             WorkGroup::Forking => event == MemoryEvent::Fork,
+            WorkGroup::Processes => {
+                matches!(
+                    event,
+                    MemoryEvent::Fork | MemoryEvent::Start | MemoryEvent::Exec
+                )
+            }
             WorkGroup::Other(other) => event == other,
         }
     }
@@ -69,6 +84,21 @@ impl WorkGroup {
             WorkGroup::Freeing => "giving pages back".to_owned(),
             WorkGroup::Calls => "read and write calls".to_owned(),
             WorkGroup::Forking => phrase(MemoryEvent::Fork),
+            WorkGroup::Processes => {
+                let counts = summary.counts.as_ref();
+                let processes = counts.map_or(0.0, |counts| counts.processes);
+                format!("starting and ending {} processes", count(processes))
+            }
+            WorkGroup::Other(MemoryEvent::SystemCall) => {
+                let is_named = |part: &&KernelPart| {
+                    part.event == MemoryEvent::SystemCall && !part.call.is_empty()
+                };
+                let dearest = summary.kernel.iter().find(is_named);
+                dearest.map_or_else(
+                    || phrase(MemoryEvent::SystemCall),
+                    |part| format!("system calls such as {}", part.call),
+                )
+            }
             WorkGroup::Other(event) => phrase(event),
         }
     }
@@ -78,14 +108,16 @@ fn phrase(event: MemoryEvent) -> String {
     phrases::phrase("event", &event, Value::UNDEFINED)
 }
 
+/// Adds a part: counts of samples are independent, so the squares of their half-widths add up.
 fn add(sum: &mut CostLine, cost: &CostLine) {
     for (sum, cost) in [
         (&mut sum.seconds, &cost.seconds),
         (&mut sum.share, &cost.share),
     ] {
+        let half = (sum.high - sum.value).hypot(cost.high - cost.value);
         sum.value += cost.value;
-        sum.low += cost.low;
-        sum.high += cost.high;
+        sum.low = (sum.value - half).max(0.0);
+        sum.high = sum.value + half;
     }
 }
 
@@ -106,8 +138,12 @@ impl WorkCosts {
 fn costs(summary: &ProfileSummary) -> Vec<(WorkGroup, CostLine)> {
     let mut costs = WorkCosts::default();
     let is_forking = summary.kernel.iter().any(|p| p.event == MemoryEvent::Fork);
+    let cpu_s = summary.cpu_s.map_or(0.0, |cpu_s| cpu_s.value);
+    let counts = summary.counts.as_ref();
+    let is_of_short = counts.is_some_and(|counts| counts.is_of_short_processes(cpu_s));
     for part in &summary.kernel {
-        costs.add(WorkGroup::new(part, is_forking), &part.cost);
+        let work = WorkGroup::new(part, is_forking, is_of_short);
+        costs.add(work, &part.cost);
     }
     if summary.kernel.is_empty() {
         let priced = [
@@ -132,6 +168,7 @@ pub(super) fn largest(summary: &ProfileSummary) -> Option<Largest> {
     let at = places::main_place(summary, |event| work.has(event));
     let at = at.map_or_else(String::new, |place| format!(" in {}", place.function));
     Some(Largest {
+        is_least: work == WorkGroup::Processes,
         share: cost.share,
         name: format!("{}{at}", work.name(summary)),
         is_memory: work.is_memory(),
@@ -159,8 +196,10 @@ pub(super) fn sentence(summary: &ProfileSummary) -> Option<String> {
     if unnamed > UNEXPLAINED {
         parts.push("what no function tells is not explained".to_owned());
     }
+    let is_least = costs.iter().any(|(work, _)| *work == WorkGroup::Processes);
+    let least = if is_least { "at least " } else { "" };
     Some(format!(
-        "Kernel time, {} by samples: {}.",
+        "Kernel time, {least}{} by samples: {}.",
         seconds(total_s),
         parts.join(", ")
     ))
@@ -190,11 +229,12 @@ fn fault_words(summary: &ProfileSummary) -> &'static str {
         Again, Anonymous, Cow, Elsewhere, File, FileWrite, Heap, Huge, InCalls, Raced, Shared,
         Stack, ZeroRead, ZeroWrite,
     };
-    let kinds: [(&[MemoryEvent], &str); 8] = [
+    let kinds: [(&[MemoryEvent], &str); 9] = [
         (
-            &[Heap, Anonymous, Stack, Shared, Elsewhere],
+            &[Heap, Anonymous, Stack, Elsewhere],
             "first-touch page faults",
         ),
+        (&[Shared], "page faults on shared memory"),
         (&[Again], "page faults on memory that was given back"),
         (&[Cow], "copies after fork"),
         (

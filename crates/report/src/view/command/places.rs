@@ -6,20 +6,34 @@ use crate::render::plot::{FlameBox, Plot};
 use record::command::{CallStack, CallStacks, MemoryEvent, ProfileSummary};
 use std::collections::BTreeMap;
 
-/// Nodes below this share of the total are left out of the tree.
+/// Nodes below this share of the total are left out of the whole tree, and its lines.
 const LEAST: f64 = 0.02;
 const LINES: usize = 20;
+/// The same shares of the tree of a few lines: the first by which it has room.
+const SHARES: [f64; 5] = [LEAST, 0.05, 0.1, 0.2, 0.4];
 /// A function that passes this share of its cost on to one other has no line of its own.
 const ON_THE_WAY: f64 = 0.97;
 /// Share of the total that the named function has at least.
 const MAIN: f64 = 0.4;
-/// Characters of a function's name on a screen.
+/// Characters of a function's name on a screen, at most and at least.
 const NAME: usize = 52;
+const LEAST_NAME: usize = 24;
+/// Characters of a name and its place: a line has 80, of which an indent, the time and the share take the others.
+const ROOM: usize = 58;
 /// Boxes of the flame graph that are narrower than this share are left out.
 const NARROW: f64 = 0.002;
 
 /// Frames of a stack that count: a tree is walked and freed recursively, and a kept profile may name any number.
 const MOST_FRAMES: usize = 512;
+
+/// A function of the tree with its cost.
+struct TreeRow {
+    seconds: f64,
+    share: f64,
+    /// Indented by its depth.
+    name: String,
+    place: String,
+}
 
 #[derive(Default)]
 struct CostNode<'a> {
@@ -76,11 +90,12 @@ impl<'a> CostNode<'a> {
         })
     }
 
-    fn lines(&self, total_s: f64, depth: usize, lines: &mut Vec<String>) {
+    /// Rows of the functions that have at least this share of the total, callers before callees.
+    fn rows(&self, total_s: f64, least: f64, depth: usize, rows: &mut Vec<TreeRow>) {
         for (name, node) in self
             .called()
             .into_iter()
-            .filter(|(_, node)| node.seconds >= LEAST * total_s)
+            .filter(|(_, node)| node.seconds >= least * total_s)
         {
             let (mut last, mut own, mut end, mut place) = (name, None, node, String::new());
             loop {
@@ -105,12 +120,13 @@ impl<'a> CostNode<'a> {
             } else {
                 place
             };
-            let name = cut(&format!("{}{name}", "  ".repeat(depth)));
-            let (ms, share) = (1e3 * node.seconds, 100.0 * node.seconds / total_s);
-            let line = format!("{ms:>8.1} ms {share:>3.0} % {name:<NAME$} {place}");
-            // A name with an end of a line would be a line of the answer.
-            lines.push(escape::terminal(line.trim_end()));
-            end.lines(total_s, depth + 1, lines);
+            rows.push(TreeRow {
+                seconds: node.seconds,
+                share: node.seconds / total_s,
+                name: format!("{}{name}", "  ".repeat(depth)),
+                place,
+            });
+            end.rows(total_s, least, depth + 1, rows);
         }
     }
 
@@ -142,9 +158,9 @@ pub(super) fn label(function: &str, module: &str) -> String {
     }
 }
 
-fn cut(name: &str) -> String {
-    if name.chars().count() > NAME {
-        name.chars().take(NAME - 1).chain(['…']).collect()
+fn cut(name: &str, most: usize) -> String {
+    if name.chars().count() > most {
+        name.chars().take(most - 1).chain(['…']).collect()
     } else {
         name.to_owned()
     }
@@ -208,7 +224,7 @@ pub(super) fn main_place(
                 .iter()
                 .any(|start| module.starts_with(start));
         let place = || MainPlace {
-            function: escape::terminal(&cut(&label(name, module))),
+            function: escape::terminal(&cut(&label(name, module), NAME)),
             line: escape::terminal(&node.place_text()),
         };
         if is_named || named.is_none() {
@@ -221,44 +237,95 @@ pub(super) fn main_place(
     own.or(named)
 }
 
-/// The tree for a screen, and the flame graph for a page.
-pub(super) fn blocks(summary: &ProfileSummary) -> Vec<Block> {
+/// Rows as lines that a screen of 80 columns has room for, with all places below each other.
+fn lines(rows: &[TreeRow]) -> Vec<String> {
+    let longest = |text: fn(&TreeRow) -> &str| {
+        let lengths = rows.iter().map(|row| text(row).chars().count());
+        lengths.max().unwrap_or(0)
+    };
+    let room = ROOM.saturating_sub(longest(|row| row.place.as_str()) + 1);
+    let name = longest(|row| row.name.as_str()).min(room.clamp(LEAST_NAME, NAME));
+    let line = |row: &TreeRow| {
+        let (ms, share) = (1e3 * row.seconds, 100.0 * row.share);
+        let text = cut(&row.name, name);
+        let line = format!("{ms:>8.1} ms {share:>3.0} % {text:<name$} {}", row.place);
+        // A name with an end of a line would be a line of the answer.
+        escape::terminal(line.trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
+/// The largest functions: as many as a few lines have room for.
+fn short_tree(root: &CostNode, most: usize) -> Vec<TreeRow> {
+    let mut rows = Vec::new();
+    for least in SHARES {
+        rows.clear();
+        root.rows(root.seconds, least, 0, &mut rows);
+        if rows.len() <= most {
+            break;
+        }
+    }
+    rows.truncate(most);
+    rows
+}
+
+/// Name of the cost that a tree divides.
+fn cost_name(summary: &ProfileSummary, stacks: &CallStacks) -> &'static str {
+    let sampled = summary.kernel_stacks.as_ref();
+    if sampled.is_some_and(|sampled| std::ptr::eq(sampled, stacks)) {
+        "Kernel time"
+    } else {
+        "Page faults"
+    }
+}
+
+/// A tree of so many lines for a screen, and the flame graph for a page.
+pub(super) fn blocks(summary: &ProfileSummary, most: usize) -> Vec<Block> {
     let Some(stacks) = summary.costliest_stacks() else {
         return Vec::new();
     };
     let root = CostNode::new(stacks);
-    let mut lines = Vec::new();
-    root.lines(root.seconds, 0, &mut lines);
-    let more = lines.len().saturating_sub(LINES);
-    lines.truncate(LINES);
-    if more > 0 {
-        lines.push(format!(
-            "({more} more: pagewise report {} --format folded)",
-            summary.plan.run
-        ));
-    }
     let mut flame = Vec::new();
     root.boxes(root.seconds, 0.0, 0, &mut flame);
-    let is_sampled = summary
-        .kernel_stacks
-        .as_ref()
-        .is_some_and(|sampled| std::ptr::eq(sampled, stacks));
-    let what = if is_sampled {
-        "Kernel time"
-    } else {
-        "Page faults"
-    };
+    let what = cost_name(summary, stacks);
     let caption =
         format!("{what} by callers, the outermost function on top; a box is as wide as its share");
     vec![
         Block::text(format!(
             "{what} by function, with all that it calls, in CPU time of a run:"
         )),
-        Block::Code(lines.join("\n")),
+        Block::Code(lines(&short_tree(&root, most)).join("\n")),
         Block::Chart(Chart {
             caption,
             plot: Plot::Flame(flame),
             legend: Vec::new(),
         }),
+    ]
+}
+
+/// The tree with smaller functions, where one of so many lines has not all of them.
+pub(super) fn whole_tree(summary: &ProfileSummary, most: usize) -> Vec<Block> {
+    let Some(stacks) = summary.costliest_stacks() else {
+        return Vec::new();
+    };
+    let root = CostNode::new(stacks);
+    let mut rows = Vec::new();
+    root.rows(root.seconds, LEAST, 0, &mut rows);
+    if rows.len() <= most {
+        return Vec::new();
+    }
+    let more = rows.len().saturating_sub(LINES);
+    rows.truncate(LINES);
+    let mut lines = lines(&rows);
+    if more > 0 {
+        lines.push(format!(
+            "({more} more: pagewise report {} --format folded)",
+            summary.plan.run
+        ));
+    }
+    let what = cost_name(summary, stacks);
+    vec![
+        Block::text(format!("{what} by function, also smaller ones:")),
+        Block::Code(lines.join("\n")),
     ]
 }

@@ -17,10 +17,15 @@ use record::{outcome::Status, sizes::about_size};
 const ROWS: usize = 10;
 /// A share of CPU time from which on it is worth acting.
 const WORTH: f64 = 0.05;
+/// Share of CPU time in the kernel without an explanation from which on nothing is said to cost little.
+const UNTOLD: f64 = 0.2;
 /// A smaller share of CPU time is not worth a sentence.
 const LEAST: f64 = 0.001;
-/// Lines of advice on the first screen.
+/// Lines of advice on the first screen, and lines of the tree of functions with them: a screen of 24 lines has all.
 const LINES: usize = 3;
+const TREE: usize = 7;
+/// Major page faults of a run from which on they, which wait for a device, may be its cost instead of CPU time.
+const MANY_MAJOR: f64 = 100.0;
 
 pub(super) fn document(summary: &ProfileSummary) -> Document {
     let plan = &summary.plan;
@@ -35,7 +40,6 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
         blocks.extend(
             counted(summary)
                 .into_iter()
-                .chain(mappings(summary))
                 .chain(kernel::sentence(summary))
                 .map(Block::Text),
         );
@@ -49,13 +53,14 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
     let mut repeat = vec![format!("pagewise report {}", plan.run)];
     let next = next_command(summary).filter(|_| summary.outcome == Status::Ok);
     if summary.outcome == Status::Ok {
-        blocks.extend(places::blocks(summary));
         let mut lines = advice::lines(summary);
         let further = lines.split_off(lines.len().min(LINES));
+        let most = TREE.saturating_sub(lines.len());
+        blocks.extend(places::blocks(summary, most));
         blocks.extend(Block::list("What to do", lines));
         let further = Block::list("", further).into_iter();
         blocks.extend(Block::part("", Place::Full, further.collect()));
-        blocks.extend(Block::part("", Place::Full, behind(summary)));
+        blocks.extend(Block::part("", Place::Full, behind(summary, most)));
         repeat.splice(0..0, next.clone());
     }
     blocks.extend(notes(&summary.notes));
@@ -81,10 +86,12 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
     )
 }
 
-/// Tables and sentences behind the answer.
-fn behind(summary: &ProfileSummary) -> Vec<Block> {
+/// Tables and sentences behind the answer, whose tree has so many lines at most.
+fn behind(summary: &ProfileSummary, most: usize) -> Vec<Block> {
     let rest = summary.prices.len().saturating_sub(ROWS);
-    let mut blocks: Vec<Block> = kernel::table(summary).into_iter().collect();
+    let mut blocks: Vec<Block> = places::whole_tree(summary, most);
+    blocks.extend(mappings(summary).map(Block::Text));
+    blocks.extend(kernel::table(summary));
     blocks.extend(table(&summary.prices));
     blocks.extend((rest > 0).then(|| Block::Text(format!("({rest} smaller kinds: --json)"))));
     blocks.extend(costs(summary).into_iter().map(Block::Text));
@@ -115,19 +122,45 @@ pub(super) fn verdict(summary: &ProfileSummary) -> Option<String> {
         [value, low, high].map(|s| format!("{:.0}", 100.0 * s.clamp(0.0, 1.0)));
     let name = &largest.name;
     let may_translate = summary.worth_a_try().any(|c| c.huge_pages > 0.0);
-    Some(if high < WORTH && may_translate {
-        format!(
-            "The kernel costs little ({whole} % of CPU is {name}); huge pages may still save address translation."
-        )
-    } else if high < WORTH {
-        format!("Not memory-bound ({whole} % of CPU is {name}): stop here.")
-    } else if !largest.is_memory {
-        format!("{whole} % of CPU is {name}: the kernel's work, but not memory.")
-    } else if low >= WORTH {
-        format!("{whole} % of CPU is {name}: worth acting.")
-    } else {
-        format!("{low_percent} to {high_percent} % of CPU is {name}: perhaps worth acting.")
-    })
+    let counts = summary.counts.as_ref();
+    let major = counts.map_or(0.0, |counts| counts.major_faults);
+    Some(
+        if let Some(untold) = untold(summary).filter(|_| high < WORTH) {
+            format!(
+                "At least {:.0} % of CPU is the kernel's, hardly page faults, and too few samples tell what it is.",
+                100.0 * untold.min(1.0)
+            )
+        } else if high < WORTH && major >= MANY_MAJOR {
+            format!(
+                "The kernel costs little CPU ({whole} % is {name}), but {} page faults wait for a device: of files that are not cached, or of swapped memory.",
+                count(major)
+            )
+        } else if high < WORTH && may_translate {
+            format!(
+                "The kernel costs little ({whole} % of CPU is {name}); huge pages may still save address translation."
+            )
+        } else if high < WORTH {
+            format!("Not memory-bound ({whole} % of CPU is {name}): stop here.")
+        } else if !largest.is_memory {
+            format!("{whole} % of CPU is {name}: the kernel's work, but not memory.")
+        } else if low >= WORTH && largest.is_least {
+            format!("At least {low_percent} % of CPU is {name}: worth acting.")
+        } else if low >= WORTH {
+            format!("{whole} % of CPU is {name}: worth acting.")
+        } else {
+            format!("{low_percent} to {high_percent} % of CPU is {name}: perhaps worth acting.")
+        },
+    )
+}
+
+/// Share of CPU time that the kernel's clock has and neither samples nor prices explain, where it is much: threads that live
+/// shortly meet no sample.
+fn untold(summary: &ProfileSummary) -> Option<f64> {
+    let (kernel, cpu) = (summary.kernel_s?, summary.cpu_s?);
+    let priced = [summary.faults, summary.freeing, summary.calls];
+    let priced_s: f64 = priced.iter().flatten().map(|cost| cost.seconds.high).sum();
+    let untold = (kernel.low - priced_s) / cpu.value.max(1e-9);
+    (summary.kernel.is_empty() && untold >= UNTOLD).then_some(untold)
 }
 
 fn counted(summary: &ProfileSummary) -> Vec<String> {
