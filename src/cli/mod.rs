@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use output::{print, print_document, print_json};
 use record::experiment::{Experiment, ParameterList};
-use record::{cell, cell::Selector, sizes, transcript, transcript::LaunchKeys};
+use record::{cell, cell::Selector, method::Method, sizes, transcript, transcript::LaunchKeys};
 use reported::ReportArgs;
 use run::RunArgs;
 use std::path::{Path, PathBuf};
@@ -446,7 +446,15 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
         remark!("pagewise report {text} prints its results");
         return runs::show(text, false);
     }
-    let selector = Selector::parse(text)?;
+    let mut selector = Selector::parse(text)?;
+    match methods_named(laboratory, &selector).as_slice() {
+        [] => {}
+        [only] => {
+            selector.method = Some(only.name.clone());
+            selector.experiment.clone_from(&only.experiment);
+        }
+        several => return print_document(&report::explain::namesakes(several)),
+    }
     let experiment = catalog::find(&laboratory.experiments, &selector.experiment)?;
     let Some(name) = &selector.method else {
         if selector.worker.is_some() {
@@ -484,6 +492,21 @@ fn show(laboratory: &Laboratory, arguments: &ShowArgs) -> Result<u8> {
             select::nothing_selected(experiment, &laboratory.workers, &selector)
         ),
     }
+}
+
+/// The methods whose name is typed in place of an experiment's, one for each experiment that has it.
+fn methods_named<'a>(laboratory: &'a Laboratory, selector: &Selector) -> Vec<&'a Method> {
+    let name = &selector.experiment;
+    let experiments = &laboratory.experiments;
+    if selector.method.is_some() || experiments.iter().any(|e| e.name == *name) {
+        return Vec::new();
+    }
+    let visible = experiments.iter().filter(|experiment| !experiment.hidden);
+    let methods = visible.filter_map(|experiment| {
+        let mut workers = laboratory.workers.iter();
+        workers.find_map(|worker| worker.method(&experiment.name, name))
+    });
+    methods.collect()
 }
 
 /// Place of a worker among the usual ones of an experiment.

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use crate::support::place::{Place, said};
+
 use pagewise::worker::{self, carried};
 use record::method::{Method, Role};
 
@@ -102,4 +104,16 @@ fn included_files_are_shown_and_others_are_not() {
         !go.contains("fault_thp.go") && !go.contains("workers/go/share.go"),
         "{go}"
     );
+}
+
+#[test]
+fn a_method_is_found_by_its_name_and_each_of_several_is_named() {
+    let place = Place::new();
+    let show = |name: &str| said(&mut place.command(&["show", name])).out;
+    assert_eq!(show("aligned-thp"), show("allocate/aligned-thp"));
+    let several = show("populate");
+    for experiment in ["fault", "prefault"] {
+        let command = format!("pagewise show {experiment}/populate ");
+        assert!(several.contains(&command), "{several}");
+    }
 }

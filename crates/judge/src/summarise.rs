@@ -227,6 +227,8 @@ fn group_summary(
         conditions: Vec::new(),
         alike,
         faster: Vec::new(),
+        maybe_faster: Vec::new(),
+        elsewhere: Vec::new(),
         unmeasured: Vec::new(),
         unsettled: Vec::new(),
         absent: Vec::new(),

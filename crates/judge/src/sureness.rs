@@ -43,7 +43,7 @@ impl Spread {
     }
 }
 
-/// Gives each group with an answer the degree to which that is sure.
+/// Gives each group with comparisons the degree to which what they show is sure.
 pub(crate) fn mark(summary: &mut Summary, spread: &Spread) {
     let mut disturbed: BTreeSet<usize> = BTreeSet::new();
     for warning in summary.warnings.iter().filter(|w| w.kind.is_disturbance()) {
@@ -62,7 +62,6 @@ pub(crate) fn mark(summary: &mut Summary, spread: &Spread) {
             .min();
         group.sureness = match (group.recommendation, launches) {
             (Recommendation::Nothing, _) | (_, None) => None,
-            (Recommendation::Inconclusive { .. }, _) if group.faster.is_empty() => None,
             _ if group.cells.iter().any(|cell| disturbed.contains(cell)) => Some(Sureness::Noisy),
             (_, Some(launches)) if launches < LAUNCHES_TO_SEE_DRIFT => Some(Sureness::Early),
             _ if group.baseline.is_some_and(|cell| spread.is_close(cell)) => Some(Sureness::Early),

@@ -6,7 +6,8 @@ use pagewise_report::view::{self, Wanted};
 use record::parameters::Parameters;
 use record::sizes::{format_ns, three_digits};
 use record::summary::{
-    AaCheck, AnswerCondition, Contrast, Doubt, Levels, Ratio, Recommendation, Summary, Verdict,
+    AaCheck, AnswerCondition, Contrast, Doubt, Levels, Ratio, Recommendation, Summary, Sureness,
+    Verdict, Warning, WarningKind,
 };
 
 fn recorded(name: &str) -> Summary {
@@ -272,10 +273,8 @@ fn an_answer_that_flips_says_under_which_condition_and_is_one_row() {
     assert!(!before.contains("copy "), "{text}");
     let plain = depends.split_whitespace().collect::<Vec<_>>().join(" ");
     let method = depending(&summary);
-    let said = format!(
-        "{method} 1.1–1.3× faster if the destination is in cache {method} 1.1–1.2× slower if it is in memory"
-    );
-    assert!(plain.contains(&said), "{plain}");
+    let said = "1.1–1.3× faster if the destination is in cache 1.1–1.2× slower if it is in memory";
+    assert!(plain.contains(said) && plain.contains(method), "{plain}");
     assert_eq!(
         depends
             .split("Keep:")
@@ -312,9 +311,148 @@ fn what_was_measured_and_is_open_is_told_from_what_was_not_measured() {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    let said = "1.1–1.3× faster if the destination is in cache measured but open if it is in memory \
+    let said = "1.1–1.3× faster if the destination is in cache open if it is in memory; \
          not measured if destination=frozen (at most 40 s: pagewise run copy)";
     assert!(plain.contains(said), "{plain}");
+}
+
+/// The screen with single spaces.
+fn plain(summary: &Summary) -> String {
+    let text = shown(summary, 140, false);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The group that a screen shows of [`conditional`], and the one under the other condition.
+fn both(summary: &Summary) -> [usize; 2] {
+    let groups = summary.groups.iter().enumerate();
+    let mut conditioned = groups.filter(|(_, group)| !group.conditions.is_empty());
+    [(); 2].map(|()| conditioned.next().unwrap().0)
+}
+
+#[test]
+fn a_question_that_only_another_condition_settles_is_answered_with_that_condition() {
+    let mut summary = conditional((0.8, 1.2), (0.4, 0.5));
+    let method = depending(&summary).to_owned();
+    let [here, there] = both(&summary);
+    summary.groups[there].sureness = Some(Sureness::Early);
+    let group = &mut summary.groups[here];
+    group.recommendation = Recommendation::Inconclusive {
+        cell: group.baseline.unwrap(),
+    };
+    group.elsewhere = std::mem::take(&mut group.conditions);
+    let text = plain(&summary);
+    let depends = text.split("Depends:").nth(1).expect(&text);
+    let row = format!("{method} early ");
+    let line =
+        format!("{method} 2.0–2.5× faster if it is in memory open if the destination is in cache");
+    assert!(depends.contains(&row) && depends.contains(&line), "{text}");
+    assert!(!text.contains("Open:"), "{text}");
+}
+
+#[test]
+fn another_method_that_a_condition_recommends_is_named_beside_the_answers_own() {
+    for (own, note) in [
+        ((0.4, 1.3), "may be faster still"),
+        ((0.9, 1.3), "is open"),
+        ((0.8, 0.9), "1.1–1.3× faster"),
+        ((1.2, 1.3), "1.2–1.3× slower"),
+    ] {
+        let mut summary = conditional((0.8, 0.84), own);
+        let method = depending(&summary).to_owned();
+        let [here, there] = both(&summary);
+        let baseline = summary.groups[there].baseline;
+        let is_other = |cell: &&usize| {
+            let cell = &summary.cells[**cell];
+            cell.is_ranked() && cell.method != method
+        };
+        let mut cells = summary.groups[there].cells.iter();
+        let other = *cells
+            .find(|cell| Some(**cell) != baseline && is_other(cell))
+            .unwrap();
+        let name = summary.cells[other].method.clone();
+        summary.groups[here].elsewhere = vec![AnswerCondition {
+            cell: other,
+            contrast: Contrast::alone(Some(ratio(0.5, 0.6)), 0.02),
+            ..summary.groups[here].conditions[0].clone()
+        }];
+        let text = plain(&summary);
+        let line = format!("{name} 1.6–2.0× faster if it is in memory ({method} {note})");
+        assert!(text.contains(&line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn amounts_of_a_change_are_told_apart_where_their_intervals_do_not_overlap() {
+    let changed = |second: (f64, f64)| {
+        let mut summary = conditional((0.2, 0.25), second);
+        let [here, there] = both(&summary);
+        summary.groups[here].sureness = Some(Sureness::Settled);
+        summary.groups[there].sureness = Some(Sureness::Early);
+        let group = &mut summary.groups[here];
+        let Recommendation::Depends { cell, ratio } = group.recommendation else {
+            panic!()
+        };
+        group.recommendation = Recommendation::Use {
+            cell,
+            ratio: ratio.unwrap(),
+            everywhere: true,
+        };
+        let text = plain(&summary);
+        text.split("Change:").nth(1).expect(&text).to_owned()
+    };
+    let apart = "4.0–5.0× faster if the destination is in cache; 1.6–2.0× faster if it is in memory (early)";
+    let row = changed((0.5, 0.6));
+    assert!(row.contains(apart), "{row}");
+    let row = changed((0.22, 0.3));
+    let same = "the same if the destination is in cache or it is in memory (early)";
+    assert!(row.contains(same), "{row}");
+}
+
+#[test]
+fn a_row_marked_yes_and_a_noisy_run_do_not_contradict_each_other() {
+    let mut summary = conditional((0.8, 0.84), (1.1, 1.18));
+    summary.warnings = vec![Warning {
+        kind: WarningKind::Steal { share: 0.07 },
+        at: "another cell".to_owned(),
+        cells: Vec::new(),
+    }];
+    let [here, _] = both(&summary);
+    summary.groups[here].sureness = Some(Sureness::Settled);
+    for group in &mut summary.groups {
+        group.aa = None;
+    }
+    let wide = ratio(0.8, 1.25);
+    summary.groups[here].aa = Some(AaCheck {
+        cell: summary.groups[here].baseline.unwrap(),
+        ratio: wide,
+        z: 0.0,
+        p: 1.0,
+        differs: false,
+        weak: AaCheck::is_weak(&wide),
+    });
+    let text = plain(&summary);
+    for line in [
+        "noisy: other guests of the host took 7 % of the CPU time",
+        "1 of 1 control too noisy: what lies within their noise is open",
+        "rows marked yes hold all the same: little disturbed them",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn headings_name_the_margin_and_a_counted_method_has_a_command() {
+    let summary = recorded("look");
+    let text = plain(&summary);
+    assert!(
+        text.contains("Keep: no other method is more than 2 % faster:"),
+        "{text}"
+    );
+    let command = format!("All methods of a row: pagewise report {} copy", summary.run);
+    assert!(
+        text.contains("; 4 more ") && text.contains(&command),
+        "{text}"
+    );
 }
 
 #[test]
@@ -402,12 +540,6 @@ fn what_is_shown_to_be_faster_is_said_although_the_fastest_is_open() {
         )),
         "{tables}"
     );
-    let plain = |summary: &Summary| {
-        shown(summary, 140, false)
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
     let row = plain(&summary);
     let at = row.split("Change:").nth(1).expect(&row);
     assert!(
@@ -471,7 +603,7 @@ fn a_wide_check_is_called_weak_and_a_mean_far_from_its_median_is_shown() {
 
 #[test]
 fn doubts_name_the_worst_of_each_kind_in_five_lines() {
-    use record::summary::{LaunchCount, Warning, WarningKind};
+    use record::summary::LaunchCount;
     let count = LaunchCount {
         launches: 3,
         all: 9,

@@ -42,6 +42,8 @@ pub(crate) fn compare(
                     groups[at].absent = answer.others.absent;
                     groups[at].alike = answer.alike;
                     groups[at].faster = answer.faster;
+                    groups[at].maybe_faster = answer.maybe_faster;
+                    groups[at].elsewhere = answer.elsewhere;
                 }
             }
         }
@@ -55,6 +57,8 @@ struct ConditionedAnswer {
     others: OtherConditions,
     alike: Vec<usize>,
     faster: Vec<usize>,
+    maybe_faster: Vec<usize>,
+    elsewhere: Vec<AnswerCondition>,
 }
 
 /// Usual conditions next to a group under which its answer is not shown to hold: the value that differs.
@@ -90,14 +94,11 @@ impl ConditionedGroups<'_> {
         let mut recommendation = self.groups[group].recommendation;
         let faster = self.faster(group);
         let mut alike = self.alike(group);
-        let subject = self.subject(group);
-        let contradiction = subject.filter(|&cell| {
-            let mut conditions = self.conditions(group, cell);
-            conditions.any(|other| contradicts(&recommendation, &other))
-        });
+        let contradiction = self.contradiction(group, &faster);
         if contradiction.is_some() {
             alike.clear();
         }
+        let subject = contradiction.or_else(|| self.subject(group));
         let subjects: Vec<usize> = if faster.is_empty() {
             subject.into_iter().chain(alike.iter().copied()).collect()
         } else {
@@ -107,12 +108,19 @@ impl ConditionedGroups<'_> {
             .iter()
             .flat_map(|&cell| self.conditions(group, cell));
         let conditions: Vec<AnswerCondition> = conditions.collect();
+        let mut shown_here = subjects.clone();
+        shown_here.retain(|&cell| self.is_shown_faster(group, cell));
+        let elsewhere = self.elsewhere(group, &shown_here);
         let others = match recommendation {
+            Recommendation::Keep { .. } => self.others(group, |there| self.known_any(there)),
             Recommendation::Use { .. } => self.others(group, |there| self.known(there, &subjects)),
-            Recommendation::Keep { .. } => self.others(group, |there| self.known_kept(there)),
-            _ if faster.is_empty() => OtherConditions::default(),
-            _ => self.others(group, |there| self.known(there, &faster)),
+            _ if !shown_here.is_empty() => {
+                self.others(group, |there| self.known(there, &shown_here))
+            }
+            _ if !elsewhere.is_empty() => self.others(group, |there| self.known_any(there)),
+            _ => OtherConditions::default(),
         };
+        let maybe_faster = self.maybe_faster(group, &shown_here);
         if let Some(cell) = contradiction {
             let cell = self.same_method(group, cell)?;
             let ratio = self.contrast(group, cell).ratio;
@@ -126,6 +134,22 @@ impl ConditionedGroups<'_> {
             others,
             alike,
             faster,
+            maybe_faster,
+            elsewhere,
+        })
+    }
+
+    /// The method whose verdict under another condition contradicts the answer of a group: that of its recommendation, or the
+    /// fastest of several of which each is contradicted.
+    fn contradiction(&self, group: usize, faster: &[usize]) -> Option<usize> {
+        let recommendation = self.groups[group].recommendation;
+        if matches!(recommendation, Recommendation::Inconclusive { .. }) {
+            let fastest = self.may_be_fastest(group).into_iter().next();
+            return fastest.filter(|_| faster.is_empty());
+        }
+        self.subject(group).filter(|&cell| {
+            let mut conditions = self.conditions(group, cell);
+            conditions.any(|other| contradicts(&recommendation, &other))
         })
     }
 
@@ -142,22 +166,95 @@ impl ConditionedGroups<'_> {
         alike
     }
 
-    /// Methods of an inconclusive answer that are each shown to be faster and of which any may be the fastest; as measured the
-    /// fastest first. None where another condition of the question shows that one of them is no faster.
+    /// Methods of an inconclusive answer that are each shown to be faster and of which any may be the fastest, but for those that
+    /// another condition of the question shows to be no faster; as measured the fastest first.
     fn faster(&self, group: usize) -> Vec<usize> {
         let answer = &self.groups[group];
         if !matches!(answer.recommendation, Recommendation::Inconclusive { .. }) {
             return Vec::new();
         }
+        let mut faster = self.may_be_fastest(group);
+        faster.retain(|&cell| !self.is_contradicted(group, cell));
+        faster
+    }
+
+    /// Methods of a group that are each shown to be faster and of which any may be the fastest; as measured the fastest first.
+    fn may_be_fastest(&self, group: usize) -> Vec<usize> {
         let mut faster: Vec<(usize, Ratio)> = self.shown_faster(group).collect();
         faster.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
         let most = faster.first().map_or(0.0, |(_, fastest)| fastest.high);
         faster.retain(|(_, ratio)| ratio.low < most);
-        let cells: Vec<usize> = faster.into_iter().map(|(cell, _)| cell).collect();
-        if cells.iter().any(|&cell| self.is_contradicted(group, cell)) {
+        faster.into_iter().map(|(cell, _)| cell).collect()
+    }
+
+    /// The methods that a group recommends by itself, the fastest first.
+    fn recommended_methods(&self, group: usize) -> Vec<usize> {
+        let answer = &self.groups[group];
+        match answer.recommendation {
+            Recommendation::Use { cell, .. } => {
+                let mut cells = [&[cell], answer.alike.as_slice()].concat();
+                let ratio = |cell: usize| self.contrast(group, cell).ratio.map(|known| known.log());
+                cells.sort_by(|&a, &b| {
+                    let [a, b] = [a, b].map(|cell| ratio(cell).unwrap_or(0.0));
+                    a.total_cmp(&b)
+                });
+                cells
+            }
+            Recommendation::Inconclusive { .. } => self.may_be_fastest(group),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Methods that the other conditions recommend, but for conditions under which these methods are all shown to be faster and one
+    /// of them is recommended.
+    fn elsewhere(&self, group: usize, cells: &[usize]) -> Vec<AnswerCondition> {
+        if self.groups[group].recommendation == Recommendation::Nothing {
             return Vec::new();
         }
-        cells
+        let others = self.under_other_conditions(group);
+        let elsewhere = others.flat_map(|there| {
+            let mut recommended = self.recommended_methods(there);
+            let same = cells.iter().map(|&cell| self.same_method(there, cell));
+            let same: Option<Vec<usize>> = same.collect();
+            let is_named = same.is_some_and(|same| {
+                same.iter().any(|cell| recommended.contains(cell))
+                    && same.iter().all(|&cell| self.is_shown_faster(there, cell))
+            });
+            if is_named {
+                recommended.clear();
+            }
+            recommended
+                .into_iter()
+                .filter_map(move |cell| self.condition(group, there, cell))
+        });
+        elsewhere.collect()
+    }
+
+    /// Other methods of an inconclusive answer that were measured to be faster than those that it names, the fastest first.
+    fn maybe_faster(&self, group: usize, named: &[usize]) -> Vec<usize> {
+        let answer = &self.groups[group];
+        let named_ratios = named
+            .iter()
+            .filter_map(|&cell| self.contrast(group, cell).ratio);
+        let fastest = named_ratios.map(|ratio| ratio.ratio).reduce(f64::min);
+        let is_open = matches!(answer.recommendation, Recommendation::Inconclusive { .. });
+        let Some(fastest) = fastest.filter(|_| is_open) else {
+            return Vec::new();
+        };
+        let comparisons = answer.comparisons.iter();
+        let mut faster: Vec<(usize, f64)> = comparisons
+            .filter(|c| c.phase == self.experiment.headline() && self.cells[c.cell].is_ranked())
+            .filter(|c| !named.contains(&c.cell))
+            .filter_map(|c| Some((c.cell, c.contrast.ratio?.ratio)))
+            .filter(|(_, ratio)| *ratio < fastest)
+            .collect();
+        faster.sort_by(|a, b| a.1.total_cmp(&b.1));
+        faster.into_iter().map(|(cell, _)| cell).collect()
+    }
+
+    fn is_shown_faster(&self, group: usize, cell: usize) -> bool {
+        let verdict = self.contrast(group, cell).overall();
+        matches!(verdict, Verdict::Faster { .. })
     }
 
     /// Ranked methods of a group that are shown to be faster than its baseline.
@@ -255,6 +352,15 @@ impl ConditionedGroups<'_> {
             KnownThere::Unmeasured
         } else {
             KnownThere::Unsettled
+        }
+    }
+
+    /// Tells whether anything is settled in a group: a method is shown to be faster, or none may be.
+    fn known_any(&self, there: usize) -> KnownThere {
+        if self.recommended_methods(there).is_empty() {
+            self.known_kept(there)
+        } else {
+            KnownThere::Decided
         }
     }
 
@@ -362,12 +468,13 @@ fn contradicts(answer: &Recommendation, condition: &AnswerCondition) -> bool {
 mod tests {
     //! Answers under several conditions, from a recorded summary whose groups are put under conditions.
 
+    use super::*;
+    use proptest::prelude::*;
     use record::experiment::{Experiment, Parameter, ParameterKind};
     use record::summary::{Comparison, Summary};
 
-    use super::*;
-
     const VALUES: [&str; 3] = ["read", "mapping", "write"];
+    const MARGIN: f64 = 0.02;
 
     fn recorded() -> Summary {
         let path = concat!(
@@ -415,6 +522,15 @@ mod tests {
         intervals: &[(f64, f64)],
         holds: bool,
     ) -> (Experiment, Vec<CellSummary>, Vec<GroupSummary>) {
+        let intervals: Vec<Vec<(f64, f64)>> = intervals.iter().map(|&known| vec![known]).collect();
+        question_with(&intervals, holds)
+    }
+
+    /// One question under a condition for each list: further methods have its intervals.
+    fn question_with(
+        intervals: &[Vec<(f64, f64)>],
+        holds: bool,
+    ) -> (Experiment, Vec<CellSummary>, Vec<GroupSummary>) {
         let summary = recorded();
         let mut experiment = summary.experiments[0].definition.clone();
         let conditions = experiment.parameters.values_mut();
@@ -434,10 +550,12 @@ mod tests {
             .find(|&&c| c != baseline && summary.cells[c].is_ranked())
             .unwrap();
         let (mut cells, mut groups) = (Vec::new(), Vec::new());
-        for (&(low, high), value) in intervals.iter().zip(VALUES) {
+        for (methods, value) in intervals.iter().zip(VALUES) {
             let (shift, mut conditioned) = (cells.len(), group.clone());
-            for cell in [baseline, method] {
-                let mut cell = summary.cells[cell].clone();
+            for number in 0..=methods.len() {
+                let known = if number == 0 { baseline } else { method };
+                let mut cell = summary.cells[known].clone();
+                cell.method = format!("{}{number}", cell.method);
                 cell.parameters
                     .insert("cached".to_owned(), value.to_owned());
                 cells.push(cell);
@@ -445,31 +563,51 @@ mod tests {
             conditioned
                 .parameters
                 .insert("cached".to_owned(), value.to_owned());
-            (conditioned.cells, conditioned.baseline) = (vec![shift, shift + 1], Some(shift));
-            let verdict = Verdict::from_interval(low, high, 0.02);
-            conditioned.comparisons = vec![Comparison {
-                cell: shift + 1,
-                phase: experiment.headline().to_owned(),
-                contrast: Contrast {
-                    holds_among_all: holds,
-                    ..Contrast::alone(Some(ratio(low, high)), 0.02)
-                },
-                cpu_ratio: None,
-                faults_ratio: None,
-                doubt: None,
-            }];
-            conditioned.recommendation = match verdict {
-                Verdict::Faster { .. } if holds => Recommendation::Use {
-                    cell: shift + 1,
-                    ratio: ratio(low, high),
-                    everywhere: true,
-                },
-                Verdict::NotSettled => Recommendation::Inconclusive { cell: shift },
-                _ => Recommendation::Keep { cell: shift },
-            };
+            conditioned.cells = (shift..cells.len()).collect();
+            conditioned.alike.clear();
+            conditioned.baseline = Some(shift);
+            let compared = methods
+                .iter()
+                .enumerate()
+                .map(|(at, &(low, high))| Comparison {
+                    cell: shift + 1 + at,
+                    phase: experiment.headline().to_owned(),
+                    contrast: Contrast {
+                        holds_among_all: holds,
+                        ..Contrast::alone(Some(ratio(low, high)), MARGIN)
+                    },
+                    cpu_ratio: None,
+                    faults_ratio: None,
+                    doubt: None,
+                });
+            conditioned.comparisons = compared.collect();
+            conditioned.recommendation = recommended(&conditioned.comparisons, shift);
             groups.push(conditioned);
         }
         (experiment, cells, groups)
+    }
+
+    /// The answer of a group by itself: the fastest method where that is shown to be faster.
+    fn recommended(compared: &[Comparison], baseline: usize) -> Recommendation {
+        let known = |comparison: &Comparison| comparison.contrast.ratio.unwrap();
+        let fastest = compared
+            .iter()
+            .min_by(|a, b| known(a).ratio.total_cmp(&known(b).ratio))
+            .unwrap();
+        let may_be_faster = |comparison: &Comparison| match comparison.contrast.verdict {
+            Verdict::Faster { .. } => true,
+            Verdict::NotSettled => known(comparison).low < 1.0 / (1.0 + MARGIN),
+            _ => false,
+        };
+        match fastest.contrast.overall() {
+            Verdict::Faster { .. } => Recommendation::Use {
+                cell: fastest.cell,
+                ratio: known(fastest),
+                everywhere: true,
+            },
+            _ if !compared.iter().any(may_be_faster) => Recommendation::Keep { cell: baseline },
+            _ => Recommendation::Inconclusive { cell: baseline },
+        }
     }
 
     fn judged(intervals: &[(f64, f64)], holds: bool) -> Vec<GroupSummary> {
@@ -643,7 +781,137 @@ mod tests {
         assert_eq!(open.faster, [1]);
         assert_eq!(open.unsettled, [Parameters::from([("cached", VALUES[2])])]);
         for no_faster in [(1.2, 1.3), (0.99, 1.01)] {
-            assert!(judged([FASTER, no_faster]).faster.is_empty());
+            let depends = judged([FASTER, no_faster]);
+            assert!(depends.faster.is_empty());
+            assert!(matches!(
+                depends.recommendation,
+                Recommendation::Depends { cell: 1, .. }
+            ));
+        }
+    }
+
+    /// Two methods under three conditions: the first of them is `named` under the first condition.
+    #[test]
+    fn a_method_that_another_condition_recommends_is_named_with_that_condition() {
+        const FASTER: (f64, f64) = (0.6, 0.7);
+        const OPEN: (f64, f64) = (0.6, 1.4);
+        const SLOWER: (f64, f64) = (1.2, 1.3);
+        let named_under = |intervals: [[(f64, f64); 2]; 2]| {
+            let intervals = intervals.map(|methods| methods.to_vec());
+            let (experiment, cells, mut groups) = question_with(&intervals, true);
+            compare(&[experiment], &cells, &mut groups);
+            groups.swap_remove(0)
+        };
+        let elsewhere = |group: &GroupSummary| -> Vec<(usize, usize)> {
+            let entries = group.elsewhere.iter();
+            entries.map(|entry| (entry.group, entry.cell)).collect()
+        };
+        // Nothing is settled under its own condition, and the second method elsewhere.
+        let open = named_under([[OPEN, OPEN], [SLOWER, FASTER]]);
+        assert!(matches!(
+            open.recommendation,
+            Recommendation::Inconclusive { .. }
+        ));
+        assert_eq!(elsewhere(&open), [(1, 5)]);
+        assert!(open.unsettled.is_empty() && open.unmeasured.len() == 1);
+        // The recommended method is open elsewhere, where the other one is settled.
+        let unsettled = named_under([[FASTER, OPEN], [OPEN, FASTER]]);
+        assert!(matches!(
+            unsettled.recommendation,
+            Recommendation::Use {
+                cell: 1,
+                everywhere: false,
+                ..
+            }
+        ));
+        assert_eq!(elsewhere(&unsettled), [(1, 5)]);
+        assert_eq!(unsettled.unsettled.len(), 1);
+        // It is faster there, too, and another one is faster still.
+        let faster_still = named_under([[FASTER, SLOWER], [FASTER, (0.1, 0.2)]]);
+        assert_eq!(elsewhere(&faster_still), [(1, 5)]);
+        // It is recommended there.
+        let agreed = named_under([[FASTER, SLOWER], [(0.1, 0.2), FASTER]]);
+        assert!(agreed.elsewhere.is_empty());
+    }
+
+    /// A method that seems the fastest and is not shown to beat the baseline hides none that is.
+    #[test]
+    fn a_method_that_seems_faster_than_a_settled_one_is_named_beside_it() {
+        let (experiment, cells, mut groups) = question_with(&[vec![(0.6, 0.7), (0.2, 1.3)]], true);
+        compare(&[experiment], &cells, &mut groups);
+        assert!(matches!(
+            groups[0].recommendation,
+            Recommendation::Inconclusive { .. }
+        ));
+        assert_eq!(
+            (&groups[0].faster[..], &groups[0].maybe_faster[..]),
+            (&[1][..], &[2][..])
+        );
+    }
+
+    /// Intervals of a method, and whether a group leaves open which of its faster methods is the fastest.
+    fn drawn_intervals() -> impl Strategy<Value = Vec<(Vec<(f64, f64)>, bool)>> {
+        let known = prop::sample::select(vec![
+            (0.1, 0.2),
+            (0.15, 0.65),
+            (0.6, 0.7),
+            (0.3, 1.4),
+            (0.9, 1.1),
+            (0.99, 1.01),
+            (1.2, 1.3),
+        ]);
+        let group = (prop::collection::vec(known, 2), any::<bool>());
+        prop::collection::vec(group, 1..=VALUES.len())
+    }
+
+    proptest! {
+        /// A method that is settled and faster under any condition of a question is never left unnamed, and none is named
+        /// that is not.
+        #[test]
+        fn each_condition_with_a_settled_faster_method_has_one_that_the_answer_names(drawn in drawn_intervals()) {
+            let intervals: Vec<Vec<(f64, f64)>> = drawn.iter().map(|group| group.0.clone()).collect();
+            let (experiment, cells, mut groups) = question_with(&intervals, true);
+            for (group, (_, is_open)) in groups.iter_mut().zip(&drawn) {
+                if *is_open && matches!(group.recommendation, Recommendation::Use { .. }) {
+                    group.recommendation = Recommendation::Inconclusive { cell: group.baseline.unwrap() };
+                }
+            }
+            compare(&[experiment], &cells, &mut groups);
+            let is_faster = |group: &GroupSummary, cell: usize| {
+                let mut compared = group.comparisons.iter();
+                compared.any(|c| c.cell == cell && matches!(c.contrast.overall(), Verdict::Faster { .. }))
+            };
+            for (at, group) in groups.iter().enumerate() {
+                let named: Vec<usize> = match group.recommendation {
+                    Recommendation::Use { cell, .. } | Recommendation::Depends { cell, .. } => vec![cell],
+                    _ => group.faster.clone(),
+                };
+                let named_here = named.iter().filter(|&&cell| is_faster(group, cell)).count();
+                let is_any_faster = group.cells.iter().any(|&cell| is_faster(group, cell));
+                prop_assert_eq!(named_here > 0, is_any_faster);
+                for entry in &group.elsewhere {
+                    prop_assert!(entry.group != at && is_faster(&groups[entry.group], entry.cell));
+                    prop_assert_eq!(entry.contrast.overall(), groups[entry.group].comparisons.iter().find(|c| c.cell == entry.cell).unwrap().contrast.overall());
+                }
+                for (there, other) in groups.iter().enumerate().filter(|(there, _)| *there != at) {
+                    let same = |cell: usize| other.cells[0] + (cell - group.cells[0]);
+                    let are_faster = named_here > 0 && named.iter().all(|&cell| is_faster(other, same(cell)));
+                    let is_elsewhere = group.elsewhere.iter().any(|entry| entry.group == there);
+                    let is_any_faster = other.cells.iter().any(|&cell| is_faster(other, cell));
+                    prop_assert!(!is_any_faster || are_faster || is_elsewhere, "{}: {:?}", there, group.elsewhere);
+                }
+                for &cell in &group.faster {
+                    let contradicted = groups.iter().enumerate().any(|(there, other)| {
+                        let cell = other.cells[0] + (cell - group.cells[0]);
+                        let mut compared = other.comparisons.iter();
+                        there != at && compared.any(|c| {
+                            let verdict = c.contrast.overall();
+                            c.cell == cell && matches!(verdict, Verdict::Slower { .. } | Verdict::Within { .. })
+                        })
+                    });
+                    prop_assert!(!contradicted);
+                }
+            }
         }
     }
 

@@ -30,7 +30,7 @@ pub struct GroupSummary {
     pub best: Vec<BestClaim>,
     /// Answer for the group.
     pub recommendation: Recommendation,
-    /// Degree to which the answer is sure; absent where there is none.
+    /// Degree to which the comparisons are sure; absent where there are none.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub sureness: Option<Sureness>,
     /// The method of the recommendation, one that another condition recommends, or each of `faster`, under the other conditions
@@ -44,6 +44,14 @@ pub struct GroupSummary {
     /// Methods of an inconclusive answer that are each shown to be faster, and of which any may be the fastest: indices of cells.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub faster: Vec<usize>,
+    /// Methods that were measured to be faster than those of the answer, and that it does not name: they are not shown to be
+    /// faster than the baseline, or another condition shows that they are not. Indices of cells, the fastest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub maybe_faster: Vec<usize>,
+    /// Methods that another condition recommends, under which those of the answer are not all shown to be faster or are not among
+    /// the recommended: each against the baseline there, the fastest of a condition first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<AnswerCondition>,
     /// Usual conditions next to this one under which nothing was measured that says whether the answer holds: the value that
     /// differs.
     pub unmeasured: Vec<Parameters>,
@@ -63,7 +71,7 @@ pub struct GroupSummary {
     pub frontier: Vec<FrontierPoint>,
 }
 
-/// Degree to which an answer is sure, the least first.
+/// Degree to which comparisons are sure, the least first.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]

@@ -1,6 +1,6 @@
 //! Recommendations, in sentences: never a change that is not shown to help.
 
-use super::conditions::{ConditionClauses, own_condition, subject_names, subjects};
+use super::conditions::{ConditionClauses, is_open_here, own_condition, subject_names, subjects};
 use super::labels::LabelledGroup;
 use super::wording;
 use record::outcome::Status;
@@ -33,14 +33,15 @@ pub(crate) fn in_short(group: LabelledGroup) -> String {
         matches!(comparison.contrast.overall(), Verdict::Faster { .. })
     });
     faster.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let margin = margin(group);
     let finding = match faster.as_slice() {
         [] if others
             .iter()
             .any(|(_, c)| c.contrast.overall() == Verdict::NotSettled) =>
         {
-            format!("open: none is shown to be faster than {usual}")
+            format!("open: none is shown to be more than {margin} faster than {usual}")
         }
-        [] => format!("keep {usual}: none is faster"),
+        [] => format!("keep {usual}: none is more than {margin} faster"),
         [(_, fastest), more @ ..] => {
             let finding = wording::verdict_briefly(fastest);
             let more = match more.len() {
@@ -104,8 +105,7 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
         }
         Recommendation::Depends { .. } => {
             let clauses = ConditionClauses::new(group, true);
-            let method = clauses.method().unwrap_or_default();
-            return format!("→ it depends: {method} is {}", clauses.joined());
+            return format!("→ it depends: {}", clauses.sentence());
         }
         Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
             (kept(group, cell), vec![cell])
@@ -140,9 +140,14 @@ fn gain(group: LabelledGroup, ratio: Ratio) -> String {
     format!("{} (95 % CI of all)", wording::between_briefly(&hull))
 }
 
+/// The smallest difference that matters in the run.
+fn margin(group: LabelledGroup) -> String {
+    wording::percent(group.summary().settings.margin)
+}
+
 /// The mark of an answer that is not sure.
 fn mark(group: LabelledGroup) -> String {
-    match group.group.sureness {
+    match group.group.sureness.filter(|_| !is_open_here(group)) {
         Some(Sureness::Settled) | None => String::new(),
         unsure => format!(" ({})", wording::sureness(unsure)),
     }
@@ -179,13 +184,13 @@ fn kept(group: LabelledGroup, usual: usize) -> String {
         group.group.recommendation,
         Recommendation::Inconclusive { .. }
     );
-    let usual = group.name(usual);
+    let (usual, margin) = (group.name(usual), margin(group));
     if !faster_methods.is_empty() {
         let names = group.names(&faster_methods);
         return format!("→ faster than {usual}: {names}; which is the fastest is open");
     }
     if is_open {
-        return format!("→ open: whether another is faster than {usual}");
+        return format!("→ open: whether another is more than {margin} faster than {usual}");
     }
     let job = if faster(group, false).is_empty() {
         ""
@@ -193,16 +198,18 @@ fn kept(group: LabelledGroup, usual: usize) -> String {
         " for the same job"
     };
     match measured_methods(group).saturating_sub(1) {
-        1 => format!("→ keep {usual}: the other one measured here{job} is not faster"),
-        others => {
-            format!("→ keep {usual}: none of the {others} others measured here{job} is faster")
-        }
+        1 => format!(
+            "→ keep {usual}: the other one measured here{job} is not more than {margin} faster"
+        ),
+        others => format!(
+            "→ keep {usual}: none of the {others} others measured here{job} is more than {margin} faster"
+        ),
     }
 }
 
 /// Clauses on the fastest method, and on those that are as fast or not settled; the one that is `named` needs no second mention.
 fn around(group: LabelledGroup, best: &BestClaim, named: &[usize]) -> String {
-    let margin = wording::percent(group.summary().settings.margin);
+    let margin = margin(group);
     let leader = best.leader;
     let within: Vec<usize> = except(named, best.within.iter().copied());
     let unsettled: Vec<usize> = except(named, best.unsettled.iter().map(|u| u.cell));
@@ -240,7 +247,7 @@ fn except(named: &[usize], cells: impl Iterator<Item = usize>) -> Vec<usize> {
 
 /// Moves, handovers and the like: the fastest of them, without advice.
 fn of_kind(group: LabelledGroup, best: &BestClaim) -> String {
-    let margin = wording::percent(group.summary().settings.margin);
+    let margin = margin(group);
     let unsettled: Vec<usize> = best.unsettled.iter().map(|u| u.cell).collect();
     let (kind, leader) = (&best.group, group.name(best.leader));
     let is = if best.within.is_empty() && unsettled.is_empty() {

@@ -12,6 +12,15 @@ pub(crate) struct GlossaryWord {
     /// A screen on which it appears explains it.
     #[serde(default)]
     pub note: bool,
+    /// The meaning below a screen, where it is shorter there.
+    pub brief: Option<String>,
+}
+
+impl GlossaryWord {
+    fn explained(&self) -> String {
+        let meaning = self.brief.as_ref().unwrap_or(&self.meaning);
+        format!("{}: {}", self.word, meaning.replace('`', ""))
+    }
 }
 
 #[derive(Deserialize)]
@@ -36,7 +45,7 @@ pub(crate) fn note(text: &str) -> Option<String> {
     let meanings: Vec<String> = WORDS
         .iter()
         .filter(|known| known.note && appears(&known.word, text))
-        .map(|known| format!("{}: {}", known.word, known.meaning.replace('`', "")))
+        .map(GlossaryWord::explained)
         .collect();
     (!meanings.is_empty()).then(|| format!("Words: {}.", meanings.join("; ")))
 }

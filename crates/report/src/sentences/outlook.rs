@@ -38,10 +38,13 @@ impl<'a> OpenQuestions<'a> {
     fn new(run: &'a LabelledRun, rows: &'a [AnswerRow]) -> Option<OpenQuestions<'a>> {
         let mut further: IndexMap<&str, f64> = IndexMap::new();
         let mut unsettled = Vec::new();
-        for row in rows.iter().filter(|row| row.kind == AnswerKind::Open) {
+        // A row on other conditions has this time, too, where its own condition is open.
+        for row in rows {
             match row.further_s {
                 Some(seconds) => *further.entry(&row.experiment).or_default() += seconds,
-                None if row.has_levels => unsettled.push(row.question.as_str()),
+                None if row.kind == AnswerKind::Open && row.has_levels => {
+                    unsettled.push(row.question.as_str());
+                }
                 None => {}
             }
         }

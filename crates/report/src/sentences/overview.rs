@@ -1,8 +1,9 @@
 //! The answers of an overview: for each question of an experiment one finding on its usual choice.
 
-use super::conditions::{ConditionClauses, subject_names, subjects};
+use super::conditions::{self, ConditionClauses, subject_names, subjects};
 use super::labels::{LabelledExperiment, LabelledGroup};
 use super::wording;
+use indexmap::IndexSet;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Comparison, Doubt, Recommendation, Sureness, Verdict};
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ pub(crate) struct AnswerRow {
     pub question: String,
     pub usual: String,
     pub method: String,
-    /// That method with its figure, or the findings that decide.
+    /// The methods that are faster, or the findings that decide.
     pub finding: String,
     /// Number of methods with a finding that is not named.
     pub further: usize,
@@ -60,16 +61,21 @@ struct OtherMethods {
 }
 
 impl AnswerKind {
-    pub fn heading(self) -> &'static str {
+    /// The heading of its rows; `margin` is the smallest difference that matters.
+    pub fn heading(self, margin: f64) -> String {
+        let margin = wording::percent(margin);
         match self {
             AnswerKind::Change => {
-                "Change: faster here under every usual condition, by so much (95 % CI)"
+                "Change: faster under every usual condition possible here, by so much (95 % CI)"
+                    .to_owned()
             }
-            AnswerKind::Depends => "Depends: faster only under conditions that are named",
-            AnswerKind::Keep => "Keep: no other method is faster",
-            AnswerKind::Open => {
-                "Open: another method may be faster, under the usual condition of each question"
+            AnswerKind::Depends => {
+                "Depends: faster only under conditions that are named".to_owned()
             }
+            AnswerKind::Keep => format!("Keep: no other method is more than {margin} faster"),
+            AnswerKind::Open => format!(
+                "Open: another method may be more than {margin} faster under the usual condition"
+            ),
         }
     }
 }
@@ -119,6 +125,9 @@ impl AnswerRow {
                 everywhere: true, ..
             } => faster(group),
             Recommendation::Inconclusive { .. } if !group.group.faster.is_empty() => any_of(group),
+            Recommendation::Inconclusive { .. } if !group.group.elsewhere.is_empty() => {
+                elsewhere(group)
+            }
             Recommendation::Depends { cell, .. } | Recommendation::Use { cell, .. } => {
                 depends(group, cell)?
             }
@@ -134,7 +143,7 @@ impl AnswerRow {
         let usual = if named.kind == AnswerKind::Open {
             group.name(usual)
         } else {
-            figure(group, usual, &group.work().per())
+            figure(group, usual)
         };
         Some(AnswerRow {
             kind: named.kind,
@@ -147,7 +156,7 @@ impl AnswerRow {
             further: named.further,
             conditions: named.conditions,
             factors: named.factors,
-            sureness: group.group.sureness,
+            sureness: conditions::sureness(group).filter(|_| named.kind != AnswerKind::Open),
             further_s: group.group.further_s,
             has_levels: group.comparisons().any(has_levels),
             surprise: named.surprise,
@@ -224,14 +233,14 @@ pub(crate) fn second_answer(first: &AnswerRow, further: Vec<AnswerRow>) -> Optio
     conditional.into_iter().chain(plain).next()
 }
 
-/// A method with its median cost, which ends with `per`; its name alone where it has none to be believed.
-fn figure(group: LabelledGroup, cell: usize, per: &str) -> String {
+/// A method with its median cost; its name alone where it has none to be believed.
+fn figure(group: LabelledGroup, cell: usize) -> String {
     let name = group.name(cell);
     let is_believed = group.cell(cell).outcome.status == Status::Ok;
     match group.headline_phase(cell).filter(|_| is_believed) {
         Some(phase) => {
             let cost = group.work().figure(phase.per_unit_ns.median);
-            format!("{name} {cost}{per}")
+            format!("{name} {cost}{}", group.work().per())
         }
         None => name,
     }
@@ -255,14 +264,9 @@ fn factors(group: LabelledGroup) -> (f64, f64) {
 fn faster(group: LabelledGroup) -> NamedMethod {
     let factors = factors(group);
     let methods = subjects(group);
-    let first = methods
-        .first()
-        .map_or_else(String::new, |&cell| figure(group, cell, ""));
-    let others: Vec<String> = methods
-        .iter()
-        .skip(1)
-        .map(|&cell| group.name(cell))
-        .collect();
+    let mut names = methods.into_iter().map(|cell| group.name(cell));
+    let first = names.next().unwrap_or_default();
+    let others: Vec<String> = names.collect();
     let (finding, further) = with_further(first, " or ", &others, others.len());
     NamedMethod {
         kind: AnswerKind::Change,
@@ -289,6 +293,25 @@ fn any_of(group: LabelledGroup) -> NamedMethod {
         conditions: ConditionClauses::new(group, true).depending(group),
         factors: None,
         surprise: factors(group).0.ln(),
+    }
+}
+
+/// Methods that only other conditions recommend.
+fn elsewhere(group: LabelledGroup) -> NamedMethod {
+    let entries = &group.group.elsewhere;
+    let names: IndexSet<String> = entries.iter().map(|entry| group.name(entry.cell)).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    let ratios = entries.iter().filter_map(|entry| entry.contrast.ratio);
+    let first = names.first().cloned().unwrap_or_default();
+    let (finding, further) = with_further(first, " or ", &names[1..], names.len() - 1);
+    NamedMethod {
+        kind: AnswerKind::Depends,
+        method: wording::either(&names),
+        finding,
+        further,
+        conditions: ConditionClauses::new(group, true).depending(group),
+        factors: None,
+        surprise: ratios.map(|ratio| ratio.log().abs()).fold(0.0, f64::max),
     }
 }
 

@@ -96,7 +96,7 @@ pub(crate) fn is_of_environment(note: &Note) -> bool {
     matches!(note.kind, NoteKind::EnvironmentCleared { .. })
 }
 
-/// Lines on how sure a run is: faults that break it, and one line on the machine and on these rows, which a screen shows.
+/// Lines on how sure a run is: faults that break it, then the machine, the controls and these rows, which a screen shows.
 pub(crate) fn lines(run: &LabelledRun, rows: &[AnswerRow]) -> Vec<String> {
     let summary = run.summary;
     let mut lines: Vec<String> = grave(summary).collect();
@@ -119,44 +119,68 @@ pub(crate) fn lines(run: &LabelledRun, rows: &[AnswerRow]) -> Vec<String> {
     );
     lines.extend(not_believed(run, Status::Damaged));
     lines.extend(not_believed(run, Status::Untrusted));
-    lines.push(in_one_line(summary, rows));
+    let noise = noise(summary);
+    lines.push(match noise.as_slice() {
+        [] => "quiet enough".to_owned(),
+        noise => format!("noisy: {}", noise.join("; ")),
+    });
+    lines.extend(weak_controls(summary));
+    let is_undisturbed = |row: &AnswerRow| row.sureness == Some(Sureness::Settled);
+    if !noise.is_empty() && rows.iter().any(is_undisturbed) {
+        let answers = if summary.settings.is_overview {
+            format!("rows marked {}", wording::sureness(Some(Sureness::Settled)))
+        } else {
+            "answers marked neither noisy nor early".to_owned()
+        };
+        lines.push(format!(
+            "{answers} hold all the same: little disturbed them"
+        ));
+    }
+    lines.extend(unsure(summary, rows, !noise.is_empty()));
     lines
 }
 
-fn in_one_line(summary: &Summary, rows: &[AnswerRow]) -> String {
-    let noise = noise(summary);
+/// A line on controls that are too noisy, and what that means; none where all are narrow enough.
+fn weak_controls(summary: &Summary) -> Option<String> {
+    let checks: Vec<AaCheck> = summary.groups.iter().filter_map(|group| group.aa).collect();
+    let weak = checks
+        .iter()
+        .filter(|aa| AaCheck::is_weak(&aa.ratio))
+        .count();
+    let controls = wording::count(checks.len(), "control");
+    (weak > 0)
+        .then(|| format!("{weak} of {controls} too noisy: what lies within their noise is open"))
+}
+
+/// A line on the questions that are open or early, with what would help; none where there are none.
+fn unsure(summary: &Summary, rows: &[AnswerRow], noisy: bool) -> Option<String> {
     let open = rows.iter().filter(|row| row.kind == AnswerKind::Open);
     let early = rows
         .iter()
         .filter(|row| row.sureness == Some(Sureness::Early));
-    let (open, early, questions) = (open.count(), early.count(), rows.len());
-    let mut line = match noise.as_slice() {
-        [] => "quiet enough".to_owned(),
-        noise => format!("noisy: {}", noise.join("; ")),
-    };
+    let (open, early) = (open.count(), early.count());
+    if open + early == 0 {
+        return None;
+    }
+    let questions = wording::count(rows.len(), "question");
+    let mut parts = Vec::new();
     if open > 0 {
-        line += &format!("; {open} of {} open", wording::count(questions, "question"));
+        parts.push(format!("{open} of {questions} open"));
     }
     if early > 0 {
-        line += &format!(
-            "; {early} of {} early, from few launches",
-            wording::count(questions, "question")
-        );
+        parts.push(format!("{early} of {questions} early, from few launches"));
     }
     // The open rows of an overview have the time that they need.
     let lacks_time = early > 0 || open > 0 && !summary.settings.is_overview;
-    match (noise.is_empty(), open + early) {
-        (_, 0) => {}
-        (true, _) if !lacks_time => {}
-        (true, _) => line += ": more time would help (--budget)",
-        (false, _) if !lacks_time => {
-            line += ": a quieter machine would help (--wait-for-quiet 10min)"
+    let help = match (noisy, lacks_time) {
+        (false, false) => "",
+        (false, true) => ": more time would help (--budget)",
+        (true, false) => ": a quieter machine would help (--wait-for-quiet 10min)",
+        (true, true) => {
+            ": more time or a quieter machine would help (--budget, --wait-for-quiet 10min)"
         }
-        (false, _) => {
-            line += ": more time or a quieter machine would help (--budget, --wait-for-quiet 10min)"
-        }
-    }
-    line
+    };
+    Some(parts.join("; ") + help)
 }
 
 /// Causes of noise that one line names at most.

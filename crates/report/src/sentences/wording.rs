@@ -409,6 +409,38 @@ pub(crate) fn either(items: &[String]) -> String {
     }
 }
 
+/// Clauses that are alternatives; words that all of them begin or end with are there once: `read(2) or write(2) cached the file`.
+pub(crate) fn alternatives(clauses: &[String]) -> String {
+    let split: Vec<Vec<&str>> = clauses.iter().map(|c| c.split(' ').collect()).collect();
+    // Of a clause on two conditions it is not clear what the shared words belong to.
+    let is_plain = clauses.len() > 1 && split.iter().all(|clause| !clause.contains(&"and"));
+    if !is_plain {
+        return either(clauses);
+    }
+    // Each keeps a word of its own.
+    let most = split.iter().map(Vec::len).min().unwrap_or(1) - 1;
+    let first = &split[0];
+    let before = (0..most)
+        .take_while(|&at| split.iter().all(|clause| clause[at] == first[at]))
+        .count();
+    let after = (1..=most - before)
+        .take_while(|&at| {
+            let word = first[first.len() - at];
+            split.iter().all(|clause| clause[clause.len() - at] == word)
+        })
+        .count();
+    // A single word at the end may belong to less than the clause.
+    let after = if after > 1 { after } else { 0 };
+    let differing: Vec<String> = split
+        .iter()
+        .map(|clause| clause[before..clause.len() - after].join(" "))
+        .collect();
+    let (beginning, end) = (&first[..before], &first[first.len() - after..]);
+    let parts = [beginning.join(" "), either(&differing), end.join(" ")];
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(" ")
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub(crate) fn all(items: &[String]) -> String {
     match items {
@@ -427,4 +459,48 @@ pub(crate) fn together<F: PartialEq, N>(named: impl Iterator<Item = (N, F)>) -> 
         }
     }
     shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_alternatives_share_are_there_once() {
+        for (clauses, sentence) in [
+            (vec!["place=disk"], "place=disk"),
+            (
+                vec!["place=disk", "place=tmpfs"],
+                "place=disk or place=tmpfs",
+            ),
+            (
+                vec!["read(2) cached the file", "write(2) cached the file"],
+                "read(2) or write(2) cached the file",
+            ),
+            (
+                vec![
+                    "helper threads sleep until a copy",
+                    "helper threads spin until a copy",
+                    "helper threads are created for each copy",
+                ],
+                "helper threads sleep until a copy, spin until a copy or are created for each copy",
+            ),
+            (
+                vec!["a mapping cached the file", "nothing of the file is cached"],
+                "a mapping cached the file or nothing of the file is cached",
+            ),
+            // A clause that is the beginning of another one keeps its last word.
+            (
+                vec!["it is cold", "it is cold now"],
+                "it is cold or cold now",
+            ),
+            (
+                vec!["it is cold and small", "it is cold and large"],
+                "it is cold and small or it is cold and large",
+            ),
+        ] {
+            let clauses: Vec<String> = clauses.into_iter().map(str::to_owned).collect();
+            assert_eq!(alternatives(&clauses), sentence);
+        }
+    }
 }

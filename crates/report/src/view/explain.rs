@@ -223,6 +223,19 @@ pub fn show(method: &Method, worker: &str, sources: &[(&str, &str)]) -> String {
     head + &source.unwrap_or_else(|| "// its source is not carried by this binary\n".to_owned())
 }
 
+/// Methods of one name: the command that shows each, and its summary.
+pub fn namesakes(methods: &[&Method]) -> Document {
+    let table = Columns::new("source", |method: &Method| {
+        format!("pagewise show {}/{}", method.experiment, method.name)
+    })
+    .sentences("", |method| method.summary.clone())
+    .table("", methods.iter().copied());
+    let name = methods.first().map_or("", |method| method.name.as_str());
+    let sentence = format!("{name} is a method of {} experiments:", methods.len());
+    let blocks = vec![Block::Text(sentence), Block::Table(table)];
+    Document::new("method", []).section("method", "", Place::Everywhere, blocks)
+}
+
 /// The glossary: each word of screens and JSON with its meaning.
 pub fn glossary() -> Document {
     let table = Columns::new("word", |known: &GlossaryWord| known.word.clone())

@@ -281,6 +281,8 @@ mod tests {
                     conditions: Vec::new(),
                     alike: Vec::new(),
                     faster: Vec::new(),
+                    maybe_faster: Vec::new(),
+                    elsewhere: Vec::new(),
                     unmeasured: Vec::new(),
                     unsettled: Vec::new(),
                     absent: Vec::new(),

@@ -10,17 +10,23 @@ use crate::sentences::{missing, outlook, sure, wording};
 use crate::tables::columns::Columns;
 use record::summary::Summary;
 
+/// Further verbs, in a line of a screen.
+const ALSO: &str = "also pagewise list, check METHOD, share RUN, report RUN --html FILE";
 /// Rows of all experiments together at most; an answer that depends has a row before another that does not.
 const LINES: usize = 20;
 const LIST_LINES: usize = 3;
 /// Lines on how sure it is.
-const SURE_LINES: usize = 4;
+const SURE_LINES: usize = 7;
+/// Lines of commands.
+const NEXT_LINES: usize = 5;
 
 /// The rows, and the lists below.
 pub(super) struct Overview {
     rows: Vec<AnswerRow>,
     /// The time that is expected to settle the open rows.
     settling: Option<String>,
+    /// A line on methods that a row counts and does not name.
+    more: Option<String>,
     /// Questions that found no place.
     left_out: usize,
     /// Experiments without an answer, each with the reason.
@@ -31,6 +37,8 @@ pub(super) struct Overview {
     next: Vec<String>,
     /// The command that prints everything.
     full: String,
+    /// The smallest difference that matters.
+    margin: f64,
 }
 
 /// The changes that are worth making, a few words a question: `fault 16 MiB thp 3.0–3.8×`.
@@ -103,12 +111,17 @@ impl Overview {
             left_out,
             unanswered,
         } = AnsweredQuestions::new(run);
-        let next = next(name, most_surprising(&rows));
+        let more = rows.iter().find(|row| row.further > 0).map(|row| {
+            let experiment = &row.experiment;
+            format!("All methods of a row: pagewise report {name} {experiment}")
+        });
+        let next = next(name, most_surprising(&rows), more.is_none());
         let mut sure = sure::lines(run, &rows);
         sure.push(format!("why: pagewise report {name} --doubt"));
         let rows = in_order_of_kinds(rows);
         Overview {
             settling: outlook::settling(run, &rows),
+            more,
             rows,
             left_out,
             unanswered,
@@ -116,6 +129,7 @@ impl Overview {
             missing: missing::missing(run),
             next,
             full: format!("pagewise report {name} --full"),
+            margin: run.summary.settings.margin,
         }
     }
 
@@ -125,6 +139,7 @@ impl Overview {
             || Block::Answer("Nothing was measured long enough to say anything.".to_owned()),
             Block::Table,
         )];
+        blocks.extend(self.more.clone().map(Block::Text));
         if self.left_out > 0 {
             blocks.push(Block::Text(format!(
                 "and {} more questions: {}",
@@ -135,11 +150,12 @@ impl Overview {
         blocks.extend(self.list("How sure", &self.sure, SURE_LINES));
         blocks.extend(self.list("Missing", &self.missing, LIST_LINES));
         let path = page.map(|path| format!("page: {path}"));
-        let next: Vec<String> = self.next.iter().cloned().chain(path).collect();
+        let next = self.next.iter().cloned().chain([ALSO.to_owned()]);
+        let next: Vec<String> = next.chain(path).collect();
         blocks.extend(Block::part(
             "",
             Place::Screen,
-            Vec::from_iter(self.list("Next", &next, LIST_LINES)),
+            Vec::from_iter(self.list("Next", &next, NEXT_LINES)),
         ));
         let commands = vec![
             Block::Heading("Next".to_owned()),
@@ -206,7 +222,8 @@ impl Overview {
                 let kind = rows[0].kind;
                 let below = self.settling.iter().filter(|_| kind == AnswerKind::Open);
                 let below = below.map(|line| OverviewLine::Condition(line));
-                columns.body(kind.heading(), rows.iter().flat_map(lines).chain(below))
+                let heading = kind.heading(self.margin);
+                columns.body(heading, rows.iter().flat_map(lines).chain(below))
             })
             .collect();
         let caption = "The usual choice of each experiment against the others";
@@ -318,7 +335,8 @@ pub const ADVISED: [&str; 18] = [
     "write",
 ];
 
-fn next(run: &str, most_surprising: Option<&AnswerRow>) -> Vec<String> {
+/// Commands that go on from here; the report of an experiment only where no line above has it.
+fn next(run: &str, most_surprising: Option<&AnswerRow>, with_report: bool) -> Vec<String> {
     let Some(row) = most_surprising else {
         return vec!["pagewise doctor".to_owned()];
     };
@@ -328,11 +346,12 @@ fn next(run: &str, most_surprising: Option<&AnswerRow>) -> Vec<String> {
     } else {
         "read --file FILE"
     };
-    vec![
-        format!("pagewise report {run} {name}"),
+    let report = with_report.then(|| format!("pagewise report {run} {name}"));
+    let others = [
         format!("pagewise show {}", row.first_method()),
         format!("pagewise run {name}"),
-        "pagewise claims --about MAP_POPULATE".to_owned(),
+        "pagewise claims --about fork --budget 60s".to_owned(),
         format!("pagewise advise {advised}"),
-    ]
+    ];
+    report.into_iter().chain(others).collect()
 }
