@@ -139,7 +139,7 @@ impl ProgramPair<'_> {
         self.path(&format!("printed-{arm}"))
     }
 
-    /// How both are compiled and started.
+    /// The way in which both are compiled and started.
     fn sentence(&self) -> String {
         let flags = match self.program.flags.join(" ") {
             flags if flags.is_empty() => String::new(),

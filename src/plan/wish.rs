@@ -10,7 +10,7 @@ pub struct Wish {
     pub selectors: Vec<Selector>,
     /// `--set`.
     pub settings: Vec<(String, Vec<String>)>,
-    /// How many of these, the first, the user gave: a file of the user's settles others.
+    /// Number of these, the first, that the user gave: a file of the user's settles others.
     pub given: usize,
     /// `--baseline`.
     pub baseline: Option<String>,

@@ -329,7 +329,7 @@ impl CellSlots<'_> {
             .collect()
     }
 
-    /// How often a sample of a published job made the whole of it.
+    /// Number of times that a sample of a published job made the whole of it.
     fn times(&self, slot: &Slot) -> u64 {
         let is_published = self.planned.method.role == Role::Published;
         let fact = slot.facts.iter().find(|(name, _)| name == ITERATIONS);

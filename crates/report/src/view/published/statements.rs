@@ -133,17 +133,17 @@ pub(super) fn counted(repeated: &RepeatedFigure) -> Option<String> {
     let (method, base) = (repeated.cell?, repeated.divisor?);
     let (mut different, mut alike) = (Vec::new(), Vec::new());
     for counter in &COUNTERS {
-        let own = counter.value(method, phase);
+        let value = counter.value(method, phase);
         let other = counter.value(base, repeated.figure.divisor_phase());
-        let Some((own, other)) = own.zip(other) else {
+        let Some((value, other)) = value.zip(other) else {
             continue;
         };
-        let differs = own.max(other) > 1.1 * own.min(other) + counter.form.least();
-        let [own_text, other_text] = [own, other].map(|value| counter.form.text(value));
+        let differs = value.max(other) > 1.1 * value.min(other) + counter.form.least();
+        let [text, other_text] = [value, other].map(|value| counter.form.text(value));
         if differs {
-            different.push(format!("{} {own_text} against {other_text}", counter.name));
-        } else if own.min(other) > counter.form.least() {
-            alike.push(format!("{} {own_text} in both", counter.name));
+            different.push(format!("{} {text} against {other_text}", counter.name));
+        } else if value.min(other) > counter.form.least() {
+            alike.push(format!("{} {text} in both", counter.name));
         }
     }
     let parts = if different.is_empty() {
