@@ -108,23 +108,27 @@ def read_openmetrics(text):
 
 
 def read_markdown(text):
-    shape, texts, is_code, before = [], [], False, ""
+    shape, texts, fence = [], [], ""
     for line in text.split("\n"):
-        # An indented block after an empty line is code, which has no markup.
-        is_code = line.startswith("    ") and (is_code or not before)
-        before = line
-        if is_code:
-            if shape[-1:] == ["code"]:
-                texts.append(texts.pop() + line)
+        # Code, which has no markup, ends with a fence that is as long as its first one, or longer.
+        ticks = re.fullmatch(r" {0,3}(`{3,}) *", line)
+        if fence:
+            if ticks and len(ticks[1]) >= len(fence):
+                fence = ""
             else:
-                texts.append(line)
-            shape.append("code")
+                texts[-1] += line
+                shape.append("code")
+            continue
+        if ticks:
+            fence = ticks[1]
+            texts.append("")
             continue
         plain = re.sub(r"\\.", "", line)
         assert not re.search(r"<[a-zA-Z/!]", plain) or re.fullmatch(r".*</?(details|summary|sub|br)>.*", plain), line
         assert "](java" not in plain and not re.search(r"(?<![\w&#;])@\w", plain), line
         shape.append([plain.count("|"), plain.count("`"), line.startswith("#")])
         texts.append(html.unescape(re.sub(r"\\(.)", r"\1", line)))
+    assert not fence, "code without an end"
     return shape, texts
 
 

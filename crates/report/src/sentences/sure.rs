@@ -124,23 +124,26 @@ pub(crate) fn lines(run: &LabelledRun, rows: &[AnswerRow]) -> Vec<String> {
         [] => "quiet enough".to_owned(),
         noise => format!("noisy: {}", noise.join("; ")),
     });
-    lines.extend(weak_controls(summary));
     let is_undisturbed = |row: &AnswerRow| row.sureness == Some(Sureness::Settled);
-    if !noise.is_empty() && rows.iter().any(is_undisturbed) {
-        let answers = if summary.settings.is_overview {
-            format!("rows marked {}", wording::sureness(Some(Sureness::Settled)))
-        } else {
-            "answers marked neither noisy nor early".to_owned()
-        };
-        lines.push(format!(
+    let holds = !noise.is_empty() && rows.iter().any(is_undisturbed);
+    let answers = if summary.settings.is_overview {
+        format!("rows marked {}", wording::sureness(Some(Sureness::Settled)))
+    } else {
+        "answers marked neither noisy nor early".to_owned()
+    };
+    lines.extend(match (weak_controls(summary), holds) {
+        (Some(weak), true) => Some(format!("{weak}; {answers} hold all the same")),
+        (Some(weak), false) => Some(format!("{weak}: what lies within their noise is open")),
+        (None, true) => Some(format!(
             "{answers} hold all the same: little disturbed them"
-        ));
-    }
+        )),
+        (None, false) => None,
+    });
     lines.extend(unsure(summary, rows, !noise.is_empty()));
     lines
 }
 
-/// A line on controls that are too noisy, and what that means; none where all are narrow enough.
+/// The number of controls that are too noisy; none where all are narrow enough.
 fn weak_controls(summary: &Summary) -> Option<String> {
     let checks: Vec<AaCheck> = summary.groups.iter().filter_map(|group| group.aa).collect();
     let weak = checks
@@ -148,8 +151,7 @@ fn weak_controls(summary: &Summary) -> Option<String> {
         .filter(|aa| AaCheck::is_weak(&aa.ratio))
         .count();
     let controls = wording::count(checks.len(), "control");
-    (weak > 0)
-        .then(|| format!("{weak} of {controls} too noisy: what lies within their noise is open"))
+    (weak > 0).then(|| format!("{weak} of {controls} too noisy"))
 }
 
 /// A line on the questions that are open or early, with what would help; none where there are none.
@@ -168,7 +170,10 @@ fn unsure(summary: &Summary, rows: &[AnswerRow], noisy: bool) -> Option<String> 
         parts.push(format!("{open} of {questions} open"));
     }
     if early > 0 {
-        parts.push(format!("{early} of {questions} early, from few launches"));
+        parts.push(match open {
+            0 => format!("{early} of {questions} early"),
+            _ => format!("{early} early"),
+        });
     }
     // The open rows of an overview have the time that they need.
     let lacks_time = early > 0 || open > 0 && !summary.settings.is_overview;
@@ -180,7 +185,7 @@ fn unsure(summary: &Summary, rows: &[AnswerRow], noisy: bool) -> Option<String> 
             ": more time or a quieter machine would help (--budget, --wait-for-quiet 10min)"
         }
     };
-    Some(parts.join("; ") + help)
+    Some(parts.join(", ") + help)
 }
 
 /// Causes of noise that one line names at most.
