@@ -642,7 +642,7 @@ int main(void) {
 #[test]
 fn the_allocator_of_a_program_is_known_and_its_settings_are_tried() {
     let place = Place::new();
-    let options = ["profile", "--then-try", "--blocks", "6", "--"];
+    let options = ["profile", "--then-try", "--full", "--blocks", "6", "--"];
     for (library, huge) in [
         ("libjemalloc.so.2", "jemalloc-thp"),
         ("libmimalloc.so.2", "mimalloc-thp"),
