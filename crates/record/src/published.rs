@@ -111,7 +111,7 @@ pub struct RunnableProgram {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramInput {
-    /// It reads none.
+    /// No file.
     #[default]
     Nothing,
     /// Bytes that no way of copying can foretell.

@@ -23,7 +23,7 @@ fn screen(summary: &ProfileSummary, full: bool) -> String {
     terminal::render(&document, &Screen::new(80, false), full).plain()
 }
 
-/// So many thousandths of the kept profile's CPU time, known to a tenth.
+/// A cost of so many thousandths of the kept profile's CPU time, known to a tenth.
 fn cost(summary: &ProfileSummary, thousandths: f64) -> CostLine {
     let cpu_s = summary.cpu_s.unwrap().value;
     let amount = |value: f64| Amount {

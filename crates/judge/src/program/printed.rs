@@ -18,9 +18,9 @@ const GO_UNIT: &str = "ns/op";
 pub struct PrintedTime {
     /// Its name.
     pub name: String,
-    /// Of each arm the median of its launches, in seconds.
+    /// Median of the launches of each arm, in seconds.
     pub seconds: Vec<f64>,
-    /// Of each arm but the first, over the first's.
+    /// Ratio of each arm but the first to the first.
     pub ratios: Vec<PrintedRatio>,
 }
 
@@ -28,7 +28,7 @@ pub struct PrintedTime {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrintedRatio {
     pub value: f64,
-    /// At 95 %; absent with too few pairs.
+    /// Interval at 95 %; absent with too few pairs.
     pub interval: Option<(f64, f64)>,
 }
 

@@ -237,7 +237,7 @@ fn added(a: Amount, b: Amount, most: f64) -> Amount {
 mod tests {
     use super::super::{example::*, judge};
     use super::*;
-    use record::command::{Faults, KernelWork, LaunchMode, SampledPart};
+    use record::command::Faults;
 
     /// Kinds of advice where so many samples met each work, page faults were changed like this, and no process had more memory.
     fn kinds(
@@ -245,22 +245,8 @@ mod tests {
         most_kib: u64,
         change: impl Fn(&mut Faults),
     ) -> Vec<SuggestionKind> {
-        let mut launches = runs(|_| 2_000);
+        let mut launches = sampled_runs(parts);
         launches[1].cost.as_mut().unwrap().faults = Some(faults());
-        for block in 0..3 {
-            let mut launch = command(block, LaunchMode::Sampled);
-            let part = |(event, call, samples): &(MemoryEvent, &str, u64)| SampledPart {
-                event: *event,
-                call: (*call).to_owned(),
-                samples: *samples,
-            };
-            launch.cost.as_mut().unwrap().kernel_work = Some(KernelWork {
-                period_ns: 250_000,
-                lost: 0,
-                parts: parts.iter().map(part).collect(),
-            });
-            launches.push(launch);
-        }
         for cost in launches.iter_mut().filter_map(|run| run.cost.as_mut()) {
             cost.max_rss_kib = most_kib;
             cost.faults.iter_mut().for_each(&change);

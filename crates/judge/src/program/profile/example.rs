@@ -2,8 +2,8 @@
 
 use super::judge;
 use record::command::{
-    Arm, ArmRole, CommandCost, CommandEnd, CommandLaunch, CommandPlan, Faults, LaunchMode,
-    MemoryEvent, Pages, PricePhase, ProfileSummary,
+    Arm, ArmRole, CommandCost, CommandEnd, CommandLaunch, CommandPlan, Faults, KernelWork,
+    LaunchMode, MemoryEvent, Pages, PricePhase, ProfileSummary, SampledPart,
 };
 use std::collections::BTreeMap;
 
@@ -150,6 +150,26 @@ pub fn runs(fault_ns: impl Fn(i64) -> u64) -> Vec<CommandLaunch> {
         runs.push(priced(block, LaunchMode::PriceHuge, &huge));
     }
     runs
+}
+
+/// Launches of a profile in which so many samples of 250 µs met each work.
+pub fn sampled_runs(parts: &[(MemoryEvent, &str, u64)]) -> Vec<CommandLaunch> {
+    let mut launches = runs(|_| 2_000);
+    for block in 0..3 {
+        let mut launch = command(block, LaunchMode::Sampled);
+        let part = |(event, call, samples): &(MemoryEvent, &str, u64)| SampledPart {
+            event: *event,
+            call: (*call).to_owned(),
+            samples: *samples,
+        };
+        launch.cost.as_mut().unwrap().kernel_work = Some(KernelWork {
+            period_ns: 250_000,
+            lost: 0,
+            parts: parts.iter().map(part).collect(),
+        });
+        launches.push(launch);
+    }
+    launches
 }
 
 /// Fails unless a figure is the wanted one but for rounding.

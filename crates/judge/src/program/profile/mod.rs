@@ -247,12 +247,12 @@ pub fn predictions(summary: &ProfileSummary) -> BTreeMap<String, Amount> {
 
 #[cfg(test)]
 mod tests {
-    use super::example::{command, near, plan, runs, usual};
+    use super::example::{command, near, plan, runs, sampled_runs, usual};
     use super::judge;
     use crate::program::given_up;
     use record::command::{
-        Agreement, CommandCost, CommandEnd, FailureKind, KernelWork, LaunchMode, MemoryEvent,
-        ObservedEffects, ProfileSummary, SampledPart, SuggestionKind,
+        Agreement, CommandCost, CommandEnd, FailureKind, LaunchMode, MemoryEvent, ObservedEffects,
+        ProfileSummary, SuggestionKind,
     };
     use record::outcome::Status;
     use record::summary::NoteKind;
@@ -298,22 +298,7 @@ mod tests {
 
     /// A profile in which so many samples of 250 µs met each work.
     fn sampled(parts: &[(MemoryEvent, &str, u64)]) -> ProfileSummary {
-        let mut launches = runs(|_| 2_000);
-        for block in 0..3 {
-            let mut launch = command(block, LaunchMode::Sampled);
-            let part = |(event, call, samples): &(MemoryEvent, &str, u64)| SampledPart {
-                event: *event,
-                call: (*call).to_owned(),
-                samples: *samples,
-            };
-            launch.cost.as_mut().unwrap().kernel_work = Some(KernelWork {
-                period_ns: 250_000,
-                lost: 0,
-                parts: parts.iter().map(part).collect(),
-            });
-            launches.push(launch);
-        }
-        judge(&plan(), &launches)
+        judge(&plan(), &sampled_runs(parts))
     }
 
     #[test]
