@@ -153,7 +153,7 @@ pub fn runs(fault_ns: impl Fn(i64) -> u64) -> Vec<CommandLaunch> {
 }
 
 /// Launches of a profile in which so many samples of 250 µs met each work.
-pub fn sampled_runs(parts: &[(MemoryEvent, &str, u64)]) -> Vec<CommandLaunch> {
+pub(super) fn sampled_runs(parts: &[(MemoryEvent, &str, u64)]) -> Vec<CommandLaunch> {
     let mut launches = runs(|_| 2_000);
     for block in 0..3 {
         let mut launch = command(block, LaunchMode::Sampled);
