@@ -1,5 +1,6 @@
 /* P3 as its article tells it, by Pagewise (the article's program is not public): a walk through a capture, packet by packet,
- * with every byte of each packet used.
+ * with every byte of each packet used. What its program did with them is not known; here, as in our rows, they are added up in
+ * words of eight.
  * Build: cc -O3 -Wall -Wextra -o p3 p3.c
  * Run:   ./p3 make FILE 1115844608     makes a capture of that size
  *        sync; echo 3 > /proc/sys/vm/drop_caches; /usr/bin/time -v ./p3 fread FILE      (as root; the same for mmap, populate)
@@ -20,8 +21,13 @@ enum { FILE_HEADER = 24, PACKET_HEADER = 16, LONGEST = 65536 };
 
 static uint64_t sum(const unsigned char *packet, uint32_t bytes)
 {
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < bytes; i++)
+    uint64_t total = 0, eight;
+    uint32_t i = 0;
+    for (; i + sizeof eight <= bytes; i += sizeof eight) {
+        memcpy(&eight, packet + i, sizeof eight);
+        total += eight;
+    }
+    for (; i < bytes; i++)
         total += packet[i];
     return total;
 }

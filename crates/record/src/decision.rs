@@ -101,6 +101,8 @@ pub struct Width {
     pub ranked: bool,
     /// True if what is to be said of it is known: its word holds whatever ends the launches.
     pub settled: bool,
+    /// Launches in all after which its word is foretold, in a run that ends on words; `None` where it is not.
+    pub word_at: Option<usize>,
 }
 
 /// The reason why nothing more is launched.

@@ -147,6 +147,7 @@ impl CommandScheduler {
             next_s,
             ranked,
             others: None,
+            word_s: None,
             progress: None,
         };
         self.reached = Some((

@@ -17,6 +17,8 @@ pub(crate) struct SetStanding {
     pub ranked: Option<f64>,
     /// The widest other half-width.
     pub others: Option<f64>,
+    /// The seconds until the next of its words, in a run that ends on words, if one is foretold.
+    pub word_s: Option<f64>,
     /// In the overview, its seconds beyond the least launches by its share; below zero if it lacks launches and comes first.
     pub progress: Option<f64>,
 }
@@ -117,6 +119,14 @@ fn precise(
     if let Some((_, set)) = behind.filter(fits).min_by(|(a, _), (b, _)| a.total_cmp(b)) {
         return block(set);
     }
+    // The word that is next in seconds gains most for each of them.
+    let words = open
+        .iter()
+        .filter(|&&set| sets[set].launches >= LEAST_LAUNCHES)
+        .filter_map(|&set| Some((sets[set].word_s.filter(|word_s| *word_s <= left_s)?, set)));
+    if let Some((_, set)) = words.min_by(|(a, _), (b, _)| a.total_cmp(b)) {
+        return block(set);
+    }
     match decide(goal, &open.iter().map(group).collect::<Vec<_>>(), spent_s) {
         NextStep::Continue { group } => block(open[group]),
         // The rest of the time is spent: intervals narrow even if the target is out of reach.
@@ -160,6 +170,7 @@ mod tests {
             next_s: 1.0,
             ranked: Some(ranked),
             others: Some(others),
+            word_s: None,
             progress: None,
         }
     }
@@ -185,6 +196,23 @@ mod tests {
             next(&[set(7, 0.009, 0.3)], 10.0),
             block(0, true),
             "the rest gets the time left"
+        );
+    }
+
+    #[test]
+    fn the_word_that_is_next_comes_before_the_widest_ratio() {
+        let near = |word_s| SetStanding {
+            word_s,
+            ..set(7, 0.05, 0.0)
+        };
+        let block = |set| NextBlock::Block { set, whole: false };
+        let sets = |word_s| [set(7, 0.9, 0.0), near(Some(9.0)), near(word_s)];
+        assert_eq!(next(&sets(Some(3.0)), 10.0), block(2));
+        assert_eq!(next(&sets(None), 10.0), block(1));
+        assert_eq!(
+            next(&sets(None), 55.0),
+            block(0),
+            "no word in the time left"
         );
     }
 

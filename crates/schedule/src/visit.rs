@@ -208,8 +208,22 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
         next_s: set.next_s(view),
         ranked: widest(true),
         others: widest(false).filter(|_| !beside),
+        word_s: word_s(view, set, widths),
         progress,
     }
+}
+
+/// The seconds until the next word of a set, by what its launches have shown.
+fn word_s(view: &View, set: &ComparisonSet, widths: &[Width]) -> Option<f64> {
+    let open = widths.iter().filter(|width| width.ranked && !width.settled);
+    let words = open.filter(|width| set.holds(view, &[width.cell]));
+    let launches = words.filter_map(|width| {
+        let behind = width
+            .word_at?
+            .saturating_sub(view.forecast.launches(width.cell));
+        Some(behind.max(1))
+    });
+    Some(launches.min()? as f64 * set.next_s(view))
 }
 
 /// Tells whether all that a run that ends on words asks of a set is known.

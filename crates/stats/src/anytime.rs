@@ -11,6 +11,8 @@ use super::verdicts::{Region, likeliest};
 /// Variance of the effect that the bet expects, in units of a launch's variance: an effect of about twice its standard
 /// deviation.
 const EFFECT: f64 = 4.0;
+/// Factor of the launches so far beyond which nothing is foretold.
+const AHEAD: usize = 64;
 
 /// Logarithm of the e-value against "the true ratio is `edge`". Zero where the bounds are extremes, whose error is unknown.
 ///
@@ -67,6 +69,44 @@ pub fn spoken(comparisons: &[(Ratio, f64)], confidence: f64) -> Vec<Region> {
             }
         })
         .collect()
+}
+
+/// Launches in all after which the likeliest word of a ratio has its evidence among so many comparisons, if its amount and its
+/// scatter stay as they are; `None` where [`AHEAD`] times its launches do not suffice.
+pub fn launches_to_word(
+    ratio: &Ratio,
+    margin: f64,
+    comparisons: usize,
+    confidence: f64,
+) -> Option<usize> {
+    let least = (comparisons.max(1) as f64).ln() - (1.0 - confidence).ln();
+    let evidence = |launches: usize| -> Option<f64> {
+        let more = launches as f64 / ratio.launches as f64;
+        let freedom = ratio.freedom + (launches - ratio.launches) as f64;
+        let error = ratio.error / more.sqrt();
+        let later = Ratio::of_log(ratio.log(), error, freedom, launches, confidence).ok()?;
+        Some(claim(&later, margin).1)
+    };
+    if ratio.is_of_extremes() || ratio.launches == 0 {
+        return None;
+    }
+    let mut most = ratio.launches + 1;
+    while evidence(most)? < least {
+        most *= 2;
+        if most > AHEAD * ratio.launches {
+            return None;
+        }
+    }
+    let (mut low, mut high) = (ratio.launches, most);
+    while high - low > 1 {
+        let middle = usize::midpoint(low, high);
+        if evidence(middle)? < least {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(high)
 }
 
 /// The likeliest word, and the evidence at the edge of its claim: against both edges where the claim lies between them.
@@ -128,6 +168,21 @@ mod tests {
         let closed = log_e_value(&ratio(mean, (variance / 5.0).sqrt(), 4.0, 5), 1.0);
         let integrated = by_integration(&logs);
         assert!((closed - integrated).abs() < 0.01, "{closed} {integrated}");
+    }
+
+    #[test]
+    fn the_launches_that_a_word_needs_are_those_at_which_it_is_spoken() {
+        let after = |launches: usize| {
+            let error = 0.1 / (launches as f64).sqrt();
+            ratio(0.1, error, launches as f64 - 1.0, launches)
+        };
+        let spoken_alone = |launches| spoken(&[(after(launches), 0.02)], 0.95)[0];
+        let needed = launches_to_word(&after(4), 0.02, 1, 0.95).unwrap();
+        assert_eq!(spoken_alone(needed), Region::Slower);
+        assert_eq!(spoken_alone(needed - 1), Region::Undecided);
+        assert!(launches_to_word(&after(4), 0.02, 10, 0.95).unwrap() > needed);
+        let none = ratio(0.02f64.ln_1p(), 0.05, 3.0, 4);
+        assert_eq!(launches_to_word(&none, 0.02, 1, 0.95), None, "at the edge");
     }
 
     #[test]

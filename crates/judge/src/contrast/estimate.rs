@@ -5,7 +5,7 @@ use crate::evidence::Evidence;
 use crate::evidence::pairs::{ComparedPair, Metric, RatioBasis};
 use record::summary::{AaCheck, NoteKind, Verdict};
 use record::{decision::Width, method::Role, state::State};
-use stats::anytime::spoken;
+use stats::anytime::{launches_to_word, spoken};
 use stats::estimate::{Point, Ratio, confidence, estimate, prior};
 use stats::{interval::CONFIDENCE, moderated::Prior, verdicts::Region};
 use std::collections::BTreeMap;
@@ -148,6 +148,7 @@ pub fn half_widths(state: &State, evidence: &Evidence, experiment: &str) -> Vec<
                         && planned.method.group.is_empty()
                         && matches!(planned.method.role, Role::Method | Role::Published),
                     settled: false,
+                    word_at: None,
                 });
             }
         }
@@ -177,13 +178,22 @@ fn settle(state: &State, headlines: &[Headline], widths: &mut [Width]) {
         .iter()
         .map(|headline| (headline.ratio, margin))
         .collect();
-    let regions = spoken(&ratios, level_at_any_moment(state));
+    let level = level_at_any_moment(state);
+    let regions = spoken(&ratios, level);
+    let open = regions
+        .iter()
+        .filter(|region| **region == Region::Undecided)
+        .count();
     for (headline, region) in headlines.iter().zip(regions) {
         let beyond_check = headline.twin.filter(AaCheck::is_weak).is_none_or(|twin| {
             let (low, high) = (headline.ratio.low, headline.ratio.high);
             Verdict::from_interval(low, high, twin.half_width()).differs()
         });
-        widths[headline.width].settled = region != Region::Undecided && beyond_check;
+        let width = &mut widths[headline.width];
+        width.settled = region != Region::Undecided && beyond_check;
+        if region == Region::Undecided {
+            width.word_at = launches_to_word(&headline.ratio, margin, open, level);
+        }
     }
 }
 
