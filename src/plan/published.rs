@@ -3,6 +3,7 @@
 use super::{catalog, select, wish::Wish};
 use crate::worker::{Language, Worker, carried};
 use anyhow::{Context, Result, anyhow, bail};
+use record::concern::DISK;
 use record::published::{Figure, FigureCell, ProgramRun, Published, RunnableProgram};
 use record::sizes::{BYTES, did_you_mean, parse_size};
 use record::{cell::Selector, experiment::Experiment, plan::Plan, plan::PlannedCell};
@@ -207,10 +208,19 @@ pub fn cells(
     if figures.is_empty() {
         bail!("{}", no_row(&extended, &wish.languages));
     }
-    // Costly rows come last, and of rows that cost as much the corrected ones.
+    // Costly rows come last, of rows that cost as much the corrected ones, and of these what waits for a disk.
     figures.sort_by_key(|(_, figure)| {
         let bytes = bytes(figure);
-        (bytes >= COSTLY_BYTES, !figure.is_as_published(), bytes)
+        let on_disk = figure
+            .parameters
+            .get("place")
+            .is_some_and(|place| place == DISK);
+        (
+            bytes >= COSTLY_BYTES,
+            !figure.is_as_published(),
+            bytes,
+            on_disk,
+        )
     });
     for (id, figure, repeating) in figures
         .into_iter()
@@ -468,6 +478,7 @@ mod tests {
                     FigureColumn::Fact(fact) => (Some(fact.as_str()), Of::Wall),
                     FigureColumn::CpuNs => (None, Of::Cpu),
                     FigureColumn::MinorFaults => (None, Of::Faults),
+                    FigureColumn::Spread => (None, Of::Spread),
                     _ => (None, Of::Wall),
                 };
                 assert_eq!(of_figure, (job.fact.as_deref(), job.cost), "{name}");
@@ -594,5 +605,14 @@ mod tests {
         assert!(place("thp-published", 1 << 20) < place("thp", 1 << 20));
         assert!(place("thp", 32 << 20) < place("thp-published", 1 << 30));
         assert!(place("thp-published", 1 << 30) < place("thp", 64 << 20));
+        let article = find("p3").unwrap();
+        let (cells, _) = super::cells(&[article], &experiments, &workers, &wish, false).unwrap();
+        let first = |place: &str| {
+            cells.iter().position(|planned| {
+                let parameters = &planned.cell.parameters;
+                parameters["bytes"] == (256 << 20).to_string() && parameters["place"] == place
+            })
+        };
+        assert!(first("tmpfs") < first("disk") && first("tmpfs").is_some());
     }
 }

@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -24,6 +25,7 @@ MIB = 1 << 20
 WRITES, CLEARS = 20_000_000, 200_000
 MOVED = 256 * MIB
 CAPTURE = 1 << 30
+OUR_CAPTURE = os.path.expanduser("~/.cache/pagewise/captures/%d-1.pcap" % CAPTURE)
 
 
 def output(command, **more):
@@ -99,7 +101,11 @@ def p3(place):
     for where, name, way in cases:
         file = os.path.join(shm if where == "/dev/shm" else place, "capture")
         if not os.path.exists(file):
-            output([program, "make", file, CAPTURE])
+            # The packets of our rows, which fread takes two calls each for; the first turn has made them.
+            if os.path.exists(OUR_CAPTURE):
+                shutil.copyfile(OUR_CAPTURE, file)
+            else:
+                output([program, "make", file, CAPTURE])
         if where == "disk":
             os.sync()
             with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as drop:

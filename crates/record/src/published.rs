@@ -240,6 +240,8 @@ pub enum FigureColumn {
     MajorFaults,
     VoluntarySwitches,
     InvoluntarySwitches,
+    /// How far launches' wall times lie from their median, over that of the cell that it is compared with.
+    Spread,
     /// A recorded fact, by its name.
     #[serde(untagged)]
     Fact(String),
@@ -255,6 +257,7 @@ impl FigureColumn {
                 | FigureColumn::UserNs
                 | FigureColumn::SystemNs
                 | FigureColumn::CpuPercent
+                | FigureColumn::Spread
         )
     }
 }

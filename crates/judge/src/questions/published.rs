@@ -1,7 +1,7 @@
 //! Published figures next to ours: each figure of an article with the cells that repeat it.
 
 use crate::contrast::estimate::logs_by_block;
-use crate::questions::claims;
+use crate::questions::claims::{self, figure::ClaimSide};
 use record::claim::{Claim, Word};
 use record::published::{Figure, FigureCell, FigureColumn, Published};
 use record::sizes::parse_size;
@@ -159,6 +159,7 @@ fn here(
     prior: &Prior,
 ) -> Option<OwnFigure> {
     let measured = match &figure.against {
+        Some(_) if figure.column == FigureColumn::Spread => spread(figure, cell, divisor?)?,
         Some(_) => divided(figure, cell, divisor?, prior)?,
         None => with_interval(figure, cell, measured(figure, cell)?, prior),
     };
@@ -256,6 +257,8 @@ fn measured(figure: &Figure, cell: &CellSummary) -> Option<OwnValue> {
         FigureColumn::MajorFaults => OwnValue::count(phase.major_faults),
         FigureColumn::VoluntarySwitches => OwnValue::count(phase.voluntary_switches),
         FigureColumn::InvoluntarySwitches => OwnValue::count(phase.involuntary_switches),
+        // One cell alone has none.
+        FigureColumn::Spread => return None,
         FigureColumn::Fact(fact) => match cell.proofs.get(fact)? {
             FactProof::Number { max, .. } => OwnValue::count(*max as f64 / unit_size(figure)),
             FactProof::Words(_) => return None,
@@ -335,6 +338,19 @@ fn divided(
     Some(OwnValue {
         value: ratio * scale,
         interval: Some((low * scale, high * scale)),
+    })
+}
+
+/// The ratio of two cells' spreads, as a claim has it.
+fn spread(figure: &Figure, cell: &CellSummary, divisor: &CellSummary) -> Option<OwnValue> {
+    let side = |cell, phase| ClaimSide { cell, phase };
+    let ratio = claims::figure::spread(
+        side(cell, &figure.phase),
+        side(divisor, figure.divisor_phase()),
+    )?;
+    Some(OwnValue {
+        value: ratio.ratio,
+        interval: Some((ratio.low, ratio.high)),
     })
 }
 

@@ -154,10 +154,7 @@ fn ratio(
             let error = (1.0 / events + 1.0 / baseline_events).sqrt();
             counts(per_sample / baseline_per_sample, error, launches)
         }
-        Of::Spread => {
-            let estimate = unpaired(&distances(method)?, &distances(baseline)?)?;
-            Some(ClaimFigure::ratio(estimate, false))
-        }
+        Of::Spread => Some(ClaimFigure::ratio(spread(method, baseline)?, false)),
         Of::Wall | Of::Cpu | Of::P99 | Of::Tail => timed(job.cost, summary, method, baseline),
     }
 }
@@ -269,6 +266,11 @@ fn unpaired(a: &[f64], b: &[f64]) -> Option<Ratio> {
         ..
     } = welch(b, a).ok()?;
     Ratio::of_log(difference, error, freedom, a.len().min(b.len()), LEVEL).ok()
+}
+
+/// The ratio of the spreads of two sides' launches.
+pub(crate) fn spread(method: ClaimSide, baseline: ClaimSide) -> Option<Ratio> {
+    unpaired(&distances(method)?, &distances(baseline)?)
 }
 
 /// Distance of each launch from the median launch, as logarithms of those distances; Levene's method for spreads.
