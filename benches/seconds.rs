@@ -49,8 +49,8 @@ fn main() -> Result<()> {
     let place = tempfile::Builder::new()
         .prefix("pagewise-seconds-")
         .tempdir()?;
-    println!("| pair | first figure, s | word, s | right | ±5 %, s | program, s | its ratio |");
-    println!("|---|---|---|---|---|---|---|");
+    println!("| pair | first figure, s | word, s | right | wrong | ±5 %, s | program, s | its ratio |");
+    println!("|---|---|---|---|---|---|---|---|");
     let mut sums = [0.0; 4];
     for (name, method) in PAIRS {
         if !names.is_empty() && !names.iter().any(|wanted| name.contains(wanted.as_str())) {
@@ -62,7 +62,7 @@ fn main() -> Result<()> {
         }
     }
     let [first, word, narrow, program] = sums.map(|sum| format!("{sum:.1}"));
-    println!("| sum | {first} | {word} | | {narrow} | {program} | |");
+    println!("| sum | {first} | {word} | | | {narrow} | {program} | |");
     Ok(())
 }
 
@@ -91,10 +91,11 @@ fn measured(row: &Row, turns: usize, place: &Path) -> Result<[f64; 4]> {
         narrow.push(answered(row, &["--precision", "5%"], place)?.wall_s);
     }
     let ratio = median(ratios).context("the program prints figures")?;
-    let right = answers
-        .iter()
-        .filter(|answer| is_right(answer.verdict, ratio))
-        .count();
+    let with = |right: Option<bool>| {
+        let rights = answers.iter().map(|answer| is_right(answer.verdict, ratio));
+        rights.filter(|known| *known == right).count()
+    };
+    let (right, wrong) = (with(Some(true)), with(Some(false)));
     let figure = |values: Vec<f64>| median(values).unwrap_or(f64::NAN);
     let sums = [
         figure(answers.iter().map(|answer| answer.first_figure_s).collect()),
@@ -103,18 +104,20 @@ fn measured(row: &Row, turns: usize, place: &Path) -> Result<[f64; 4]> {
         figure(seconds),
     ];
     println!(
-        "| {}: {} | {:.2} | {:.2} | {right} of {turns} | {:.1} | {:.1} | {ratio:.2} |",
+        "| {}: {} | {:.2} | {:.2} | {right} of {turns} | {wrong} | {:.1} | {:.1} | {ratio:.2} |",
         row.name, row.ways[1].0, sums[0], sums[1], sums[2], sums[3]
     );
     Ok(sums)
 }
 
-/// Tells whether a word agrees with the program's ratio. Without a word it is right only where there is no side.
-fn is_right(verdict: Option<Verdict>, ratio: f64) -> bool {
+/// Tells whether a word agrees with the program's ratio; absent without a word where the ratio is no draw.
+fn is_right(verdict: Option<Verdict>, ratio: f64) -> Option<bool> {
+    let is_draw = (1.0 / NEAR..NEAR).contains(&ratio);
     match verdict {
-        Some(Verdict::Faster { .. }) => ratio < NEAR,
-        Some(Verdict::Slower { .. }) => ratio > 1.0 / NEAR,
-        _ => (1.0 / NEAR..NEAR).contains(&ratio),
+        Some(Verdict::Faster { .. }) => Some(ratio < NEAR),
+        Some(Verdict::Slower { .. }) => Some(ratio > 1.0 / NEAR),
+        Some(Verdict::NotSettled) | None => is_draw.then_some(true),
+        Some(_) => Some(is_draw),
     }
 }
 

@@ -253,23 +253,27 @@ static struct level *level_for(size_t bytes, bool huge)
     return &levels[i];
 }
 
+/* Passes at most. Base pages behind others of their kind are in the caches after a few, huge pages behind base pages come into
+ * a large last cache little by little. */
+enum { BASE_PASSES = 4, HUGE_PASSES = 12, STALE_PASSES = 3 };
+
 /* Frames are recycled when a pass is no longer dearer than the cheapest one seen, or the last one before: the host holds them
- * all by then. Where the slot before has just done what a pass does, the level is that of the last pass. */
+ * all by then. The first passes of a process have nothing to be compared with; of huge pages they go on until several have
+ * brought nothing. Where the slot before has just done what a pass does, the level is that of the last pass. */
 static uint64_t recycle(struct slot *s, size_t bytes, bool huge)
 {
     struct level *noted = level_for(bytes, huge);
-    uint64_t level = 0, cheapest = noted->last, passes = 0;
+    uint64_t level = 0, cheapest = noted->last, passes = 0, stale = 0;
     bool just_now = given_back.slot >= 0 && given_back.slot == s->number - 1 && !in_child();
     if (just_now && given_back.bytes == bytes && given_back.huge == huge && noted->last)
         return noted->last;
     bool known = cheapest != 0;
-    while (passes < 4) {
+    while (passes < (huge ? HUGE_PASSES : BASE_PASSES) && (!huge || stale < STALE_PASSES)) {
         level = recycle_frames(s, bytes, huge);
         passes++;
+        stale = cheapest && level > cheapest - cheapest / 32 ? stale + 1 : 0;
         if (!cheapest || level < cheapest)
             cheapest = level;
-        /* The first passes of a process have nothing to be compared with: huge pages behind base pages come from memory
-         * first, and only the third or fourth pass finds most of them in the caches. */
         if (known && level < cheapest + cheapest / 10)
             break;
     }
