@@ -7,6 +7,9 @@ use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
+/// Languages whose runtimes compile and collect in threads of their own.
+const RUNTIMES: [&str; 2] = ["go", "java"];
+
 /// One method × worker × parameters. Sizes are plain byte counts here; they get their units back when printed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cell {
@@ -27,7 +30,7 @@ impl Cell {
     }
 
     /// Tells whether several processes or threads of the cell itself run at once. They switch each other out as a part
-    /// of the work: a message wakes its reader in place of its writer.
+    /// of the work: a message wakes its reader in place of its writer, a runtime's compiler takes the CPU of its program.
     pub fn is_concurrent(&self) -> bool {
         let several = ["threads", "processes"]
             .iter()
@@ -37,7 +40,11 @@ impl Cell {
             .parameters
             .word("neighbor")
             .is_some_and(|n| n != "none");
-        self.sides().count() > 1 || several || loaded || accompanied
+        let has_runtime = self.sides().any(|side| {
+            let language = side.split('-').next();
+            language.is_some_and(|language| RUNTIMES.contains(&language))
+        });
+        self.sides().count() > 1 || several || loaded || accompanied || has_runtime
     }
 
     /// The workers of its sides, in order.
@@ -179,6 +186,8 @@ mod tests {
         ] {
             assert!(!cell("c-O3", key, value).is_concurrent(), "{key}");
         }
+        assert!(cell("java-17", "bytes", "64").is_concurrent());
+        assert!(!cell("python-3.12", "bytes", "64").is_concurrent());
     }
 
     #[test]

@@ -68,7 +68,7 @@ fn table(form: &ArticleTable, rows: &[ArticleRow]) -> Option<Table> {
     if !measured.any(|row| has_figure(row)) {
         return None;
     }
-    let mut columns = vec![Column::text("")];
+    let mut columns = vec![Column::text("figure")];
     columns.extend(form.columns.iter().map(Column::number));
     let bodies = fields.iter().map(|(name, row)| body(name, row)).collect();
     Some(Table {

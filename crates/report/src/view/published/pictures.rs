@@ -200,7 +200,7 @@ fn bars(picture: &Picture, rows: &[ArticleRow]) -> Option<Block> {
     let scale = Scale::lengths(lengths.map(|bar| bar.value.ns))?;
     let kinds: Vec<String> = ALL.iter().map(|kind| kind.word().to_owned()).collect();
     let head = Column::plot(Plot::Times(scale.clone()));
-    let columns = Columns::new("", |bar: &Bar| bar.series.word().to_owned())
+    let columns = Columns::new("figure", |bar: &Bar| bar.series.word().to_owned())
         .column(head, |bar| {
             Some(TableCell::plot(Some(Plot::Stack {
                 scale: scale.clone(),
