@@ -239,7 +239,7 @@ fn files_of_other_languages_are_taken_as_they_are() {
         (
             "taken.go",
             "go",
-            "package list\n\nimport (\n\t\"fmt\"\n\ttesting \"pagewise\"\n)\n\nfunc Benchmark_good(b *testing.B) {\n\tfor i := 0; i < b.N; \
+            "package list\n\nimport (\n\t\"fmt\"\n\t\"testing\"\n)\n\nfunc TestNone(t *testing.T) { t.Log() }\n\nfunc Benchmark_good(b *testing.B) {\n\tfor i := 0; i < b.N; \
              i++ {\n\t\tfmt.Print(\"no transcript\")\n\t}\n}\n\nfunc Benchmark_wrong(b *testing.B) {\n\tpanic(\"no data\")\n}\n\nfunc main() { }\n",
             "panic: no data",
         ),

@@ -13,8 +13,8 @@
 //		b.Result(len(memory))
 //	}
 //
-// A function without Begin is timed as a whole, or by the timer of package testing: with `import testing "pagewise"`, a
-// benchmark over b.N or b.Loop() stays as it is. N is then a parameter of 1000.
+// A function without Begin is timed as a whole, or by the timer of package testing: a benchmark of that package, over b.N or
+// b.Loop(), stays as it is. N is then a parameter of 1000.
 package pagewise
 
 import (
@@ -166,11 +166,29 @@ func (b *B) Operations(count int) { b.slot.ops = uint64(count) }
 // Bytes is their number of bytes instead, for figures in GB/s; every function of the file has it then.
 func (b *B) Bytes(count int) { b.slot.ops, b.slot.phaseBytes = uint64(count), uint64(count) }
 
-// ReportAllocs and Helper are those of package testing, and do nothing.
+// ReportAllocs, ReportMetric, SetBytes, Helper, Log and Logf are those of package testing, and do nothing.
 func (b *B) ReportAllocs() {}
+
+// ReportMetric does nothing.
+func (b *B) ReportMetric(float64, string) {}
+
+// SetBytes does nothing: the figures are of one iteration.
+func (b *B) SetBytes(int64) {}
 
 // Helper does nothing.
 func (b *B) Helper() {}
+
+// Log does nothing.
+func (b *B) Log(...any) {}
+
+// Logf does nothing.
+func (b *B) Logf(string, ...any) {}
+
+// Run fails: the functions and values that are measured are known before any runs.
+func (b *B) Run(name string, _ func(*B)) bool {
+	b.Fatalf("b.Run(%q): write its parts as functions BenchmarkName(b), or as the values of a pagewise.Param", name)
+	return false
+}
 
 // units of a number that is no size; times are in nanoseconds.
 var units = map[string]float64{"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6,
@@ -259,6 +277,18 @@ func (b *B) Fact(name string, value uint64) { b.slot.fact(name, value) }
 
 // Skip ends this turn: the machine cannot do this.
 func (b *B) Skip(reasons ...any) { b.slot.skip(lineOf(reasons)) }
+
+// Skipf is Skip with a format.
+func (b *B) Skipf(format string, parts ...any) { b.Skip(fmt.Sprintf(format, parts...)) }
+
+// Error ends this turn as Fatal does: one that has failed has no time.
+func (b *B) Error(reasons ...any) { b.Fatal(reasons...) }
+
+// Errorf is Error with a format.
+func (b *B) Errorf(format string, parts ...any) { b.Fatalf(format, parts...) }
+
+// FailNow is Fatal without a reason.
+func (b *B) FailNow() { b.Fatal("it called FailNow") }
 
 // Fatal ends this turn: it has failed.
 func (b *B) Fatal(reasons ...any) { b.slot.failed(lineOf(reasons)) }
