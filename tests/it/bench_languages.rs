@@ -224,6 +224,65 @@ fn inputs_are_made_in_go_java_and_python() {
     }
 }
 
+/// What a phase reads comes from the device; a file that lies in memory skips its function.
+#[test]
+fn files_are_cold_in_go_java_and_python() {
+    let kept = format!("/dev/shm/pagewise-cold-{}", std::process::id());
+    std::fs::write(&kept, vec![7; 1 << 20]).unwrap();
+    let files = [
+        (
+            "cold.go",
+            "go",
+            "package main\n\nimport (\n\t\"os\"\n\t\"pagewise\"\n)\n\nfunc read(b *pagewise.B, path string) {\n\tb.Cold(path)\n\
+             \tb.Begin(\"read\")\n\tall, _ := os.ReadFile(path)\n\tb.End()\n\tb.Result(len(all))\n}\n\
+             func BenchmarkDisk(b *pagewise.B) {\n\tif false {\n\t\tb.Begin(\"read\")\n\t}\n\tread(b, \"DISK\")\n}\n\
+             func BenchmarkMemory(b *pagewise.B) {\n\tif false {\n\t\tb.Begin(\"read\")\n\t}\n\tread(b, \"MEMORY\")\n}\n",
+        ),
+        (
+            "Cold.java",
+            "javac",
+            "import java.nio.file.*;\nclass Cold {\nstatic long read(pagewise.Run run, String path) throws Exception {\n\
+             run.cold(path);\ntry (var phase = run.phase(\"read\")) { return Files.readAllBytes(Path.of(path)).length; }\n}\n\
+             @pagewise.Bench\nstatic long Disk(pagewise.Run run) throws Exception {\n// run.phase(\"read\")\nreturn read(run, \"DISK\");\n}\n\
+             @pagewise.Bench\nstatic long Memory(pagewise.Run run) throws Exception {\nreturn read(run, \"MEMORY\");\n}\n}\n",
+        ),
+        (
+            "cold.py",
+            "python3",
+            "import pagewise\n\n\ndef read(run, path):\n    run.cold(path)\n    with run.phase(\"run\"):\n        \
+             with open(path, \"rb\") as file:\n            return len(file.read())\n\n\n\
+             @pagewise.bench\ndef Disk(run):\n    if not run:\n        run.phase(\"run\")\n    return read(run, \"DISK\")\n\n\n\
+             @pagewise.bench\ndef Memory(run):\n    if not run:\n        run.phase(\"run\")\n    return read(run, \"MEMORY\")\n",
+        ),
+    ];
+    for (name, program, text) in files {
+        let place = Place::new();
+        if Command::new(program).arg("--help").output().is_err() || program == "javac" && !thorough() {
+            skip(&format!("{program} is not installed, or takes long"));
+            continue;
+        }
+        let (file, data) = (place.file(name), place.file("data.bin"));
+        std::fs::write(&data, vec![7; 1 << 20]).unwrap();
+        let text = text.replace("DISK", data.to_str().unwrap());
+        std::fs::write(&file, text.replace("MEMORY", &kept)).unwrap();
+        let words = ["bench", file.to_str().unwrap(), "--launches", "3", "--json"];
+        let result = said(&mut place.command(&[&words[..], &["--budget", "30s"]].concat()));
+        let summary: Value =
+            serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{name}: {}", result.err));
+        let in_memory = cell(&summary, "bench/Memory@own", &[]);
+        let reason = crate::support::place::reason(in_memory);
+        assert!(
+            in_memory["status"] == "skipped" && reason.contains("tmpfs cannot be cold"),
+            "{name}: {in_memory} {}",
+            result.err
+        );
+        let on_disk = cell(&summary, "bench/Disk@own", &[]);
+        let is_in_memory = on_disk["status"] == "skipped";
+        assert!(is_in_memory || is_measured(on_disk), "{name}: {on_disk} {}", result.err);
+    }
+    std::fs::remove_file(kept).unwrap();
+}
+
 /// A main of the file's own, a panic, a benchmark of package testing, and a file that marks nothing.
 #[test]
 fn files_of_other_languages_are_taken_as_they_are() {

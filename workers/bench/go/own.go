@@ -246,6 +246,20 @@ func (b *B) Input(name string, seed uint64) string {
 	return path
 }
 
+// Cold takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the function.
+func (b *B) Cold(path string) {
+	about, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	size := about.Size()
+	stays := b.slot.prepared([]string{"file=" + path, fmt.Sprintf("bytes=%d", size), "place=disk", "consume=none", "order=sequential",
+		"cache=cold", "memory=unbounded"})["resident_before_bytes"]
+	if 64*int64(stays) > size {
+		b.Skip(fmt.Sprintf("%s cannot be made cold: %d of its %d bytes stay in memory", path, stays, size))
+	}
+}
+
 // patternWord is the protocol's seeded data pattern (SplitMix64).
 func patternWord(seed, index uint64) uint64 {
 	z := seed + (index+1)*0x9E3779B97F4A7C15

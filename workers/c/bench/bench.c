@@ -527,7 +527,7 @@ int pagewise_is(const char *name, const char *word)
         fail_because(turn, arena_text("IS(%s)", name), "there is no such parameter");
     const char *kind = at + length + 1;
     const char *words = arena_text("|%.*s|", (int)strcspn(kind, " "), kind);
-    if (strncmp(kind, "text", 4) != 0 && !strstr(words, arena_text("|%s|", word)))
+    if (strncmp(kind, "text", 4) != 0 && !strchr(words, '<') && !strstr(words, arena_text("|%s|", word)))
         fail_because(turn, arena_text("IS(%s, \"%s\")", name, word), "it is none of the parameter's words");
     return key_is(turn, name, word);
 }

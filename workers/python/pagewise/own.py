@@ -9,7 +9,7 @@ import stat
 import sys
 import textwrap
 
-from pagewise import content, launch
+from pagewise import content, helper, launch
 from pagewise.transcript import Transcript
 
 EXPERIMENT, WHOLE = "bench", "run"
@@ -98,6 +98,14 @@ class Run:
         except FileExistsError:
             pass  # an earlier turn has made it
         return path
+
+    def cold(self, path):
+        """Takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the function."""
+        size = os.path.getsize(path)
+        words = ["file=" + os.fspath(path), "bytes=%d" % size, "place=disk", "consume=none", "order=sequential", "cache=cold"]
+        stays = helper.prepared(self.slot, words + ["memory=unbounded"])["resident_before_bytes"]
+        if 64 * stays > size:
+            self.slot.skip("%s cannot be made cold: %d of its %d bytes stay in memory" % (path, stays, size))
 
     def operations(self, count):
         """Operations in each phase that follows."""
