@@ -229,33 +229,34 @@ fn inputs_are_made_in_go_java_and_python() {
 fn files_are_cold_in_go_java_and_python() {
     let kept = format!("/dev/shm/pagewise-cold-{}", std::process::id());
     std::fs::write(&kept, vec![7; 1 << 20]).unwrap();
+    // A file's head, and its function, which is there twice.
     let files = [
         (
             "cold.go",
             "go",
-            "package main\n\nimport (\n\t\"os\"\n\t\"pagewise\"\n)\n\nfunc read(b *pagewise.B, path string) {\n\tb.Cold(path)\n\
-             \tb.Begin(\"read\")\n\tall, _ := os.ReadFile(path)\n\tb.End()\n\tb.Result(len(all))\n}\n\
-             func BenchmarkDisk(b *pagewise.B) {\n\tif false {\n\t\tb.Begin(\"read\")\n\t}\n\tread(b, \"DISK\")\n}\n\
-             func BenchmarkMemory(b *pagewise.B) {\n\tif false {\n\t\tb.Begin(\"read\")\n\t}\n\tread(b, \"MEMORY\")\n}\n",
+            "package main\n\nimport (\n\t\"os\"\n\t\"pagewise\"\n)\n",
+            "\nfunc BenchmarkNAME(b *pagewise.B) {\n\tb.Cold(\"PATH\")\n\tb.Begin(\"read\")\n\tall, _ := os.ReadFile(\"PATH\")\n\
+             \tb.End()\n\tb.Result(len(all))\n}\n",
+            "",
         ),
         (
             "Cold.java",
             "javac",
-            "import java.nio.file.*;\nclass Cold {\nstatic long read(pagewise.Run run, String path) throws Exception {\n\
-             run.cold(path);\ntry (var phase = run.phase(\"read\")) { return Files.readAllBytes(Path.of(path)).length; }\n}\n\
-             @pagewise.Bench\nstatic long Disk(pagewise.Run run) throws Exception {\n// run.phase(\"read\")\nreturn read(run, \"DISK\");\n}\n\
-             @pagewise.Bench\nstatic long Memory(pagewise.Run run) throws Exception {\nreturn read(run, \"MEMORY\");\n}\n}\n",
+            "import java.nio.file.*;\nclass Cold {\n",
+            "@pagewise.Bench\nstatic long NAME(pagewise.Run run) throws Exception {\nrun.cold(\"PATH\");\n\
+             try (var phase = run.phase(\"read\")) { return Files.readAllBytes(Path.of(\"PATH\")).length; }\n}\n",
+            "}\n",
         ),
         (
             "cold.py",
             "python3",
-            "import pagewise\n\n\ndef read(run, path):\n    run.cold(path)\n    with run.phase(\"run\"):\n        \
-             with open(path, \"rb\") as file:\n            return len(file.read())\n\n\n\
-             @pagewise.bench\ndef Disk(run):\n    if not run:\n        run.phase(\"run\")\n    return read(run, \"DISK\")\n\n\n\
-             @pagewise.bench\ndef Memory(run):\n    if not run:\n        run.phase(\"run\")\n    return read(run, \"MEMORY\")\n",
+            "import pagewise\n",
+            "\n\n@pagewise.bench\ndef NAME(run):\n    run.cold(\"PATH\")\n    with run.phase(\"read\"):\n        \
+             with open(\"PATH\", \"rb\") as file:\n            return len(file.read())\n",
+            "",
         ),
     ];
-    for (name, program, text) in files {
+    for (name, program, head, function, tail) in files {
         let place = Place::new();
         if Command::new(program).arg("--help").output().is_err() || program == "javac" && !thorough() {
             skip(&format!("{program} is not installed, or takes long"));
@@ -263,8 +264,9 @@ fn files_are_cold_in_go_java_and_python() {
         }
         let (file, data) = (place.file(name), place.file("data.bin"));
         std::fs::write(&data, vec![7; 1 << 20]).unwrap();
-        let text = text.replace("DISK", data.to_str().unwrap());
-        std::fs::write(&file, text.replace("MEMORY", &kept)).unwrap();
+        let of = |name: &str, path: &str| function.replace("NAME", name).replace("PATH", path);
+        let functions = of("Disk", data.to_str().unwrap()) + &of("Memory", &kept);
+        std::fs::write(&file, [head, &functions, tail].concat()).unwrap();
         let words = ["bench", file.to_str().unwrap(), "--launches", "3", "--json"];
         let result = said(&mut place.command(&[&words[..], &["--budget", "30s"]].concat()));
         let summary: Value =

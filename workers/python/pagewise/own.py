@@ -102,7 +102,7 @@ class Run:
     def cold(self, path):
         """Takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the function."""
         size = os.path.getsize(path)
-        words = ["file=" + os.fspath(path), "bytes=%d" % size, "place=disk", "consume=none", "order=sequential", "cache=cold"]
+        words = ["file=" + os.fspath(path), "bytes=%d" % size, "place=any", "consume=none", "order=sequential", "cache=cold"]
         stays = helper.prepared(self.slot, words + ["memory=unbounded"])["resident_before_bytes"]
         if 64 * stays > size:
             self.slot.skip("%s cannot be made cold: %d of its %d bytes stay in memory" % (path, stays, size))

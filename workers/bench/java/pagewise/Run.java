@@ -108,7 +108,7 @@ public final class Run {
     /** Takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the method. */
     public void cold(String path) throws IOException {
         long size = Files.size(Path.of(path));
-        long stays = Helper.prepared(slot, "file=" + path, "bytes=" + size, "place=disk", "consume=none", "order=sequential",
+        long stays = Helper.prepared(slot, "file=" + path, "bytes=" + size, "place=any", "consume=none", "order=sequential",
             "cache=cold", "memory=unbounded").get("resident_before_bytes");
         if (64 * stays > size)
             throw slot.skip(path + " cannot be made cold: " + stays + " of its " + size + " bytes stay in memory");
