@@ -36,6 +36,7 @@ type B struct {
 	slot      *slot
 	isWhole   bool // timed as a whole
 	isOpen    bool
+	hasBytes  bool
 	loopsLeft int // of Loop, -1 before its first call
 
 	isArmed bool // the threads wait at the start line
@@ -164,7 +165,9 @@ func (b *B) Loop() bool {
 func (b *B) Operations(count int) { b.slot.ops = uint64(count) }
 
 // Bytes is their number of bytes instead, for figures in GB/s; every function of the file has it then.
-func (b *B) Bytes(count int) { b.slot.ops, b.slot.phaseBytes = uint64(count), uint64(count) }
+func (b *B) Bytes(count int) {
+	b.slot.ops, b.slot.phaseBytes, b.hasBytes = uint64(count), uint64(count), true
+}
 
 // ReportAllocs, ReportMetric, SetBytes, Helper, Log and Logf are those of package testing, and do nothing.
 func (b *B) ReportAllocs() {}
@@ -348,9 +351,13 @@ func runOwn(s *slot, function func(*B)) {
 	b.StartTimer()
 	function(b)
 	b.StopTimer()
+	if isOfBytes && !b.hasBytes {
+		s.failed("it says no Bytes, as another function of the file does, so their figures have not the same unit")
+	}
 }
 
 var methodLines string
+var isOfBytes bool // the figures of all functions
 
 // Main is the worker of these functions, which the laboratory has listed.
 func Main(list, flags string, functions map[string]func(*B)) {
@@ -374,6 +381,7 @@ func Main(list, flags string, functions map[string]func(*B)) {
 			s.end()
 		}
 	})
+	isOfBytes = strings.Contains(list, "about\tunit\tbyte\n")
 	about := ""
 	for _, line := range strings.SplitAfter(list, "\n") {
 		if strings.HasPrefix(line, "method\t") {

@@ -234,7 +234,7 @@ static void describe(const struct pagewise_mark *mark)
 
 /* Result of this turn. It is recorded after the body: a function that is timed as a whole does not pay for its proof. */
 static uint64_t result;
-static bool has_result;
+static bool has_result, has_bytes;
 
 /* The turn that runs now. */
 static struct slot *turn;
@@ -417,7 +417,7 @@ static const char *body_pass(struct slot *slot)
 {
     size_t function = (size_t)(slot->cell->method - described);
     turn = slot;
-    has_result = false;
+    has_result = has_bytes = false;
     running = getpid();
     slot_left = leave_turn;
     if (is_whole[function])
@@ -466,6 +466,8 @@ static void run_body(struct slot *slot, void *unused)
         changed = "it left behind a process that it forked";
     if (failed)
         changed = failed;
+    if (!changed && !has_bytes && !joined_experiment() && joined('y', 0, NO_LINE, ""))
+        changed = "it says no BYTES, as another function of the file does, so their figures have not the same unit";
     if (changed)
         fail_because(slot, method->name, changed);
     if (has_result)
@@ -655,6 +657,7 @@ void pagewise_operations(uint64_t count)
 void pagewise_bytes(uint64_t count)
 {
     turn->ops = turn->phase_bytes = count;
+    has_bytes = true;
 }
 
 void pagewise_fail(const char *call)

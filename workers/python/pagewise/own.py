@@ -13,7 +13,7 @@ from pagewise import content, helper, launch
 from pagewise.transcript import Transcript
 
 EXPERIMENT, WHOLE = "bench", "run"
-found, parameters, settings = [], {}, {"fresh": False}
+found, parameters, settings = [], {}, {"fresh": False, "bytes": False}
 # Units of a number that is no size: times are in nanoseconds.
 UNITS = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10}
 
@@ -48,11 +48,13 @@ class Bench:
     def run(self, s):
         run = Run(s)
         if self.takes_run and not self.is_whole:
-            run.result(self.function(run))
-            return
-        with s.phase(WHOLE):
-            value = self.function(run) if self.takes_run else self.function()
+            value = self.function(run)
+        else:
+            with s.phase(WHOLE):
+                value = self.function(run) if self.takes_run else self.function()
         run.result(value)
+        if settings["bytes"] and not run.has_bytes:
+            s.fail(self.name, "it says no bytes, as another function of the file does, so their figures have not the same unit")
 
 
 class Empty(Bench):
@@ -75,7 +77,7 @@ class Run:
     """One turn of a function."""
 
     def __init__(self, slot):
-        self.slot, self.has_result = slot, False
+        self.slot, self.has_result, self.has_bytes = slot, False, False
 
     def phase(self, name):
         """`with run.phase("join"):` times its body and nothing else."""
@@ -114,6 +116,7 @@ class Run:
     def bytes(self, count):
         """Their number of bytes instead, for figures in GB/s; every function of the file has it then."""
         self.slot.ops = self.slot.phase_bytes = count
+        self.has_bytes = True
 
     def skip(self, reason):
         """Ends this turn: the machine cannot do this."""
@@ -207,7 +210,8 @@ def has_result(function):
 
 def listed():
     lines = ["about\tparameter\t%s\t%s\t%s" % (name, kinds_of(values)[1], values) for name, values in parameters.items()]
-    if any(has_rate(one.function) for one in found):
+    settings["bytes"] = any(has_rate(one.function) for one in found)
+    if settings["bytes"]:
         lines.append("about\tunit\tbyte")
     marked = [one.name for one in found if one.baseline] or [one.name for one in found[:1]]
     if marked:

@@ -36,6 +36,7 @@ public final class Run {
         Map.entry("ms", 1e6), Map.entry("s", 1e9), Map.entry("min", 6e10));
     private final Slot slot;
     private final Crew crew;
+    boolean hasBytes;
 
     Run(Slot slot) {
         this.slot = slot;
@@ -122,6 +123,7 @@ public final class Run {
     /** Their number of bytes instead, for figures in GB/s; every method of the file has it then. */
     public void bytes(long count) {
         slot.ops = slot.phaseBytes = count;
+        hasBytes = true;
     }
 
     public void fact(String name, long value) {
