@@ -258,7 +258,9 @@ fn files_are_cold_in_go_java_and_python() {
     ];
     for (name, program, head, function, tail) in files {
         let place = Place::new();
-        if Command::new(program).arg("--help").output().is_err() || program == "javac" && !thorough() {
+        if Command::new(program).arg("--help").output().is_err()
+            || program == "javac" && !thorough()
+        {
             skip(&format!("{program} is not installed, or takes long"));
             continue;
         }
@@ -280,7 +282,11 @@ fn files_are_cold_in_go_java_and_python() {
         );
         let on_disk = cell(&summary, "bench/Disk@own", &[]);
         let is_in_memory = on_disk["status"] == "skipped";
-        assert!(is_in_memory || is_measured(on_disk), "{name}: {on_disk} {}", result.err);
+        assert!(
+            is_in_memory || is_measured(on_disk),
+            "{name}: {on_disk} {}",
+            result.err
+        );
     }
     std::fs::remove_file(kept).unwrap();
 }

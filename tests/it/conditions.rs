@@ -196,7 +196,15 @@ fn a_condition_that_some_methods_lack_is_measured_by_the_others() {
 fn any_pause_and_any_block_may_be_asked_for() {
     let place = Place::new();
     let run = |method: &str, set: &str| {
-        let words = ["run", method, "--launches", "3", "--budget", "20s", "--json"];
+        let words = [
+            "run",
+            method,
+            "--launches",
+            "3",
+            "--budget",
+            "20s",
+            "--json",
+        ];
         let set = set.split(' ').flat_map(|one| ["--set", one]);
         place.run(&words.into_iter().chain(set).collect::<Vec<_>>())
     };
@@ -227,7 +235,10 @@ fn any_pause_and_any_block_may_be_asked_for() {
         "{}",
         refused.err
     );
-    let skipped = run("read/pread@c-O3", "order=random-5000B cache=hot bytes=1MiB place=disk");
+    let skipped = run(
+        "read/pread@c-O3",
+        "order=random-5000B cache=hot bytes=1MiB place=disk",
+    );
     assert!(
         format!("{}{}", skipped.out, skipped.err).contains("multiples of 4 KiB up to 16 MiB"),
         "{}{}",

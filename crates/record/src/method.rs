@@ -456,15 +456,7 @@ mod tests {
             assert!(choice.takes(text));
         }
         for text in [
-            "<time>",
-            "0ms",
-            "5",
-            "5min",
-            "1.5ms",
-            "ms",
-            "random-",
-            "random-x",
-            "random",
+            "<time>", "0ms", "5", "5min", "1.5ms", "ms", "random-", "random-x", "random",
         ] {
             let error = choice.normalise("key", text, 2).unwrap_err().to_string();
             assert!(

@@ -153,7 +153,11 @@ fn in_main_package(text: &str) -> String {
     for line in text.lines() {
         if line.starts_with("package ") {
             copy += "package main";
-            copy += if is_of_testing { "; import \"pagewise\"" } else { "" };
+            copy += if is_of_testing {
+                "; import \"pagewise\""
+            } else {
+                ""
+            };
         } else if let Some(rest) = line.strip_prefix("func main(") {
             copy += "func main_of_the_file(";
             copy += rest;

@@ -212,6 +212,8 @@ static void describe(const struct pagewise_mark *mark)
     }
     struct method *method = &described[function_count];
     const char *phases = joined('p', mark->line, end_of(mark->line), " ");
+    if (!phases) /* those of what it calls, such as a helper that stands before the functions */
+        phases = joined('p', 0, end_of(0), " ");
     const char *file = strrchr(mark->file, '/') ? strrchr(mark->file, '/') + 1 : mark->file;
     *method = (struct method){
         .experiment = joined_experiment() ? pagewise_build.experiment : "bench",
@@ -534,8 +536,21 @@ int pagewise_is(const char *name, const char *word)
     return key_is(turn, name, word);
 }
 
+/* True if a name is one of a list's. */
+static bool is_among(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *p = names; *p; p += strcspn(p, " "), p += *p == ' ')
+        if (strcspn(p, " ") == length && strncmp(p, name, length) == 0)
+            return true;
+    return false;
+}
+
 int pagewise_phase_begin(const char *name)
 {
+    if (!is_among(turn->cell->method->phases, name))
+        fail_because(turn, arena_text("PHASE(\"%s\")", name),
+                     "phases stand in the function itself, or above all functions where it has none of its own");
     is_armed = turn->pool != NULL;
     return phase_begin(turn, name, is_armed);
 }

@@ -177,20 +177,31 @@ def kinds_of(values):
     return "|".join(values), "word"
 
 
-def phases_of(function):
-    """Names of the phases in a function's source, in their order."""
-    names = []
+def calls_of(function, above=()):
+    """The calls in a function's source, and in those of the file's functions that it calls, in their order."""
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
-        is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "phase"
-        if is_call and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value not in names:
-            names.append(node.args[0].value)
+        if not isinstance(node, ast.Call):
+            continue
+        yield node
+        helper = function.__globals__.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        is_helper = inspect.isfunction(helper) and helper.__module__ == function.__module__ and helper.__name__ == node.func.id
+        if is_helper and helper is not function and helper not in above:
+            yield from calls_of(helper, (*above, function))
+
+
+def phases_of(function):
+    """Names of the phases of a function and of what it calls, in their order."""
+    names = []
+    for call in calls_of(function):
+        is_phase = isinstance(call.func, ast.Attribute) and call.func.attr == "phase"
+        if is_phase and call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value not in names:
+            names.append(call.args[0].value)
     return names
 
 
 def has_rate(function):
-    """True if the function calls `bytes` of its run."""
-    calls = (node for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Attribute) and call.func.attr == "bytes" for call in calls)
+    """True if the function, or what it calls, calls `bytes` of its run."""
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr == "bytes" for call in calls_of(function))
 
 
 def has_result(function):
