@@ -196,10 +196,11 @@ impl AdviceCase<'_> {
         let experiment = super::catalog::find(experiments, &self.topic.experiment).ok()?;
         self.settings.iter().find_map(|(key, value)| {
             let parameter = experiment.parameters.get(key)?;
-            let KeyKind::Choice(known) = method.key(key)? else {
+            let kind = method.key(key)?;
+            let KeyKind::Choice(known) = kind else {
                 return None;
             };
-            let lacks = !known.contains(value) && parameter.values.contains(value);
+            let lacks = !kind.takes(value) && parameter.values.contains(value);
             lacks.then(|| (key.as_str(), known.clone()))
         })
     }
@@ -218,7 +219,7 @@ impl AdviceCase<'_> {
                     continue;
                 };
                 let values = parameter.values.iter();
-                untaken.extend(values.filter(|value| !known.contains(value)).map(|value| {
+                untaken.extend(values.filter(|value| !kind.takes(value)).map(|value| {
                     UntakenValue {
                         method: way.method.clone(),
                         key: key.clone(),

@@ -339,7 +339,7 @@ pub(super) fn grid(
         let mut values = BTreeSet::new();
         let mut ordered = Vec::new();
         for word in chosen {
-            let lacks = matches!(kind, KeyKind::Choice(known) if !known.contains(word));
+            let lacks = !kind.takes(word);
             if lacks && (set.is_none() || parameter.values.contains(word)) {
                 continue; // One of the experiment's values that is none of this method's choices.
             }

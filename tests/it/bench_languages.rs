@@ -224,6 +224,73 @@ fn inputs_are_made_in_go_java_and_python() {
     }
 }
 
+/// What a phase reads comes from the device; a file that lies in memory skips its function.
+#[test]
+fn files_are_cold_in_go_java_and_python() {
+    let kept = format!("/dev/shm/pagewise-cold-{}", std::process::id());
+    std::fs::write(&kept, vec![7; 1 << 20]).unwrap();
+    // A file's head, and its function, which is there twice.
+    let files = [
+        (
+            "cold.go",
+            "go",
+            "package main\n\nimport (\n\t\"os\"\n\t\"pagewise\"\n)\n",
+            "\nfunc BenchmarkNAME(b *pagewise.B) {\n\tb.Cold(\"PATH\")\n\tb.Begin(\"read\")\n\tall, _ := os.ReadFile(\"PATH\")\n\
+             \tb.End()\n\tb.Result(len(all))\n}\n",
+            "",
+        ),
+        (
+            "Cold.java",
+            "javac",
+            "import java.nio.file.*;\nclass Cold {\n",
+            "@pagewise.Bench\nstatic long NAME(pagewise.Run run) throws Exception {\nrun.cold(\"PATH\");\n\
+             try (var phase = run.phase(\"read\")) { return Files.readAllBytes(Path.of(\"PATH\")).length; }\n}\n",
+            "}\n",
+        ),
+        (
+            "cold.py",
+            "python3",
+            "import pagewise\n",
+            "\n\n@pagewise.bench\ndef NAME(run):\n    run.cold(\"PATH\")\n    with run.phase(\"read\"):\n        \
+             with open(\"PATH\", \"rb\") as file:\n            return len(file.read())\n",
+            "",
+        ),
+    ];
+    for (name, program, head, function, tail) in files {
+        let place = Place::new();
+        if Command::new(program).arg("--help").output().is_err()
+            || program == "javac" && !thorough()
+        {
+            skip(&format!("{program} is not installed, or takes long"));
+            continue;
+        }
+        let (file, data) = (place.file(name), place.file("data.bin"));
+        std::fs::write(&data, vec![7; 1 << 20]).unwrap();
+        let of = |name: &str, path: &str| function.replace("NAME", name).replace("PATH", path);
+        let functions = of("Disk", data.to_str().unwrap()) + &of("Memory", &kept);
+        std::fs::write(&file, [head, &functions, tail].concat()).unwrap();
+        let words = ["bench", file.to_str().unwrap(), "--launches", "3", "--json"];
+        let result = said(&mut place.command(&[&words[..], &["--budget", "30s"]].concat()));
+        let summary: Value =
+            serde_json::from_str(&result.out).unwrap_or_else(|_| panic!("{name}: {}", result.err));
+        let in_memory = cell(&summary, "bench/Memory@own", &[]);
+        let reason = crate::support::place::reason(in_memory);
+        assert!(
+            in_memory["status"] == "skipped" && reason.contains("tmpfs cannot be cold"),
+            "{name}: {in_memory} {}",
+            result.err
+        );
+        let on_disk = cell(&summary, "bench/Disk@own", &[]);
+        let is_in_memory = on_disk["status"] == "skipped";
+        assert!(
+            is_in_memory || is_measured(on_disk),
+            "{name}: {on_disk} {}",
+            result.err
+        );
+    }
+    std::fs::remove_file(kept).unwrap();
+}
+
 /// A main of the file's own, a panic, a benchmark of package testing, and a file that marks nothing.
 #[test]
 fn files_of_other_languages_are_taken_as_they_are() {
@@ -239,7 +306,7 @@ fn files_of_other_languages_are_taken_as_they_are() {
         (
             "taken.go",
             "go",
-            "package list\n\nimport (\n\t\"fmt\"\n\ttesting \"pagewise\"\n)\n\nfunc Benchmark_good(b *testing.B) {\n\tfor i := 0; i < b.N; \
+            "package list\n\nimport (\n\t\"fmt\"\n\t\"testing\"\n)\n\nfunc TestNone(t *testing.T) { t.Log() }\n\nfunc Benchmark_good(b *testing.B) {\n\tfor i := 0; i < b.N; \
              i++ {\n\t\tfmt.Print(\"no transcript\")\n\t}\n}\n\nfunc Benchmark_wrong(b *testing.B) {\n\tpanic(\"no data\")\n}\n\nfunc main() { }\n",
             "panic: no data",
         ),

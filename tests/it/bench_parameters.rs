@@ -183,6 +183,31 @@ fn inputs_are_there_with_their_bytes_and_the_same_content_and_have_rates() {
     );
 }
 
+/// Figures of a file are all in GB/s or all in time: a function that says no bytes where another one does fails.
+#[test]
+fn a_function_that_says_no_bytes_beside_one_that_does_fails() {
+    let place = Place::new();
+    let c = "BENCH(rated) { BYTES(4096); PHASE(\"x\") { for (volatile int i = 0; i < 3000; i++); } }\n\
+             BENCH(plain) { PHASE(\"x\") { for (volatile int i = 0; i < 3000; i++); } }\n";
+    let python = "import pagewise\n\n@pagewise.bench\ndef rated(run):\n    run.bytes(4096)\n    with run.phase('x'):\n        \
+                  sum(range(1000))\n\n@pagewise.bench\ndef plain(run):\n    with run.phase('x'):\n        sum(range(1000))\n";
+    let all = [
+        bench(&place, c, &[]),
+        measured(&place, "mine.py", python, &[]),
+    ];
+    for (result, summary) in all {
+        let plain = cell(&summary, "bench/plain@own", &[]);
+        let reason = crate::support::place::reason(plain);
+        assert!(
+            plain["status"] == "failed" && reason.contains("another function of the file does"),
+            "{plain} {}",
+            result.err
+        );
+        let rated = cell(&summary, "bench/rated@own", &[]);
+        assert!(is_measured(rated), "{rated} {}", result.err);
+    }
+}
+
 /// What a phase reads comes from the device; a file that cannot leave memory skips its function.
 #[test]
 fn a_file_is_cold_before_a_phase_or_the_function_is_skipped() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pagewise::plan::catalog;
 use record::experiment::Experiment;
 
-use crate::support::place::Place;
+use crate::support::place::{Place, cell, is_measured};
 
 /// Condition of an experiment, its usual value and the others that the overview measures.
 const CONDITIONS: &[(&str, &str, &str, &[&str])] = &[
@@ -189,6 +189,62 @@ fn a_condition_that_some_methods_lack_is_measured_by_the_others() {
     let wanted = [("c", "cached"), ("c", "memory"), ("python", "cached")]
         .map(|(a, b)| (a.to_owned(), b.to_owned()));
     assert_eq!(found, wanted.into());
+}
+
+/// A pause and a block that no list names are measured; what is none is refused before.
+#[test]
+fn any_pause_and_any_block_may_be_asked_for() {
+    let place = Place::new();
+    let run = |method: &str, set: &str| {
+        let words = [
+            "run",
+            method,
+            "--launches",
+            "3",
+            "--budget",
+            "20s",
+            "--json",
+        ];
+        let set = set.split(' ').flat_map(|one| ["--set", one]);
+        place.run(&words.into_iter().chain(set).collect::<Vec<_>>())
+    };
+    for (method, set, key, value) in [
+        (
+            "message/eventfd@c-O3+c-O3",
+            "bytes=64 ops=5 wait=block pin=same idle=250us,1s",
+            "idle",
+            &["250us", "1s"][..],
+        ),
+        (
+            "read/pread@c-O3",
+            "bytes=1MiB place=disk cache=hot order=random-12KiB,random-8192",
+            "order",
+            &["random-12KiB", "random-8KiB"],
+        ),
+    ] {
+        let run = run(method, set);
+        let summary = serde_json::from_str(&run.out).unwrap_or_default();
+        for value in value {
+            let cell = cell(&summary, method, &[(key, value)]);
+            assert!(is_measured(cell), "{cell} {}", run.err);
+        }
+    }
+    let refused = run("message/eventfd@c-O3+c-O3", "idle=5min");
+    assert!(
+        refused.code == 1 && refused.err.contains("is not one of no, <time>"),
+        "{}",
+        refused.err
+    );
+    let skipped = run(
+        "read/pread@c-O3",
+        "order=random-5000B cache=hot bytes=1MiB place=disk",
+    );
+    assert!(
+        format!("{}{}", skipped.out, skipped.err).contains("multiples of 4 KiB up to 16 MiB"),
+        "{}{}",
+        skipped.out,
+        skipped.err
+    );
 }
 
 fn text(value: &serde_json::Value) -> String {

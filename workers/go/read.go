@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -59,32 +56,14 @@ func (s *slot) readBegin(mapped bool) *reading {
 
 // prepareFile has the helper look at the file and put its cached pages into the asked-for state.
 func (s *slot) prepareFile() map[string]uint64 {
-	program := os.Getenv("PAGEWISE_HELPER")
-	if program == "" {
-		s.skip("the state of the page cache needs the helper's path in PAGEWISE_HELPER")
-	}
-	file, cache, words := s.key("file"), s.key("cache"), []string{"prepare-file", "memory=unbounded", "kept=no"}
+	file, cache, words := s.key("file"), s.key("cache"), []string{"memory=unbounded", "kept=no"}
 	if cache != "cold" && cache != "dropped" && madeHot[file] == cache {
-		words[2] = "kept=yes"
+		words[1] = "kept=yes"
 	}
 	for _, key := range []string{"file", "bytes", "place", "consume", "order", "cache"} {
 		words = append(words, key+"="+s.key(key))
 	}
-	said, err := exec.Command(program, words...).Output()
-	if err != nil {
-		s.fail("prepare-file "+err.Error(), syscall.EIO)
-	}
-	found := map[string]uint64{}
-	for _, line := range strings.Split(strings.TrimSpace(string(said)), "\n") {
-		switch fields := strings.Split(line, "\t"); fields[0] {
-		case "skip":
-			s.skip(fields[2])
-		case "fail":
-			panic(slotEnd{fmt.Sprintf("fail\t%d\t%d\t-\t%s\n", s.number, s.cell.number, strings.Join(fields[4:], "\t"))})
-		}
-		name, value, _ := strings.Cut(line, " ")
-		found[name], _ = strconv.ParseUint(value, 10, 64)
-	}
+	found := s.prepared(words)
 	madeHot[file] = cache
 	return found
 }

@@ -44,7 +44,7 @@ pub enum KeyKind {
     Number,
     /// Free text, such as a path.
     Text,
-    /// One of these words.
+    /// One of these words, of which `<size>` and `<time>` at an end stand for any: `random-<size>`.
     Choice(Vec<String>),
 }
 
@@ -339,13 +339,41 @@ impl KeyKind {
                 bail!("{key} is empty or has a line break")
             }
             KeyKind::Text => Ok(text.to_owned()),
-            KeyKind::Choice(words) if words.iter().any(|w| w == text) => Ok(text.to_owned()),
             KeyKind::Choice(words) => {
+                if let Some(value) = words.iter().find_map(|word| chosen(word, text)) {
+                    return Ok(value);
+                }
                 let hint = sizes::did_you_mean(text, words.iter().map(String::as_str));
                 bail!("{key}={text} is not one of {}{hint}", words.join(", "))
             }
         }
     }
+
+    /// True unless it is a choice and this is none of its words.
+    pub fn takes(&self, text: &str) -> bool {
+        match self {
+            KeyKind::Choice(words) => words.iter().any(|word| chosen(word, text).is_some()),
+            _ => true,
+        }
+    }
+}
+
+/// Units of a pause, down to which a timer of the kernel goes.
+const PAUSES: [&str; 3] = ["us", "ms", "s"];
+
+/// A value as one word of a choice has it; none where it is another.
+fn chosen(word: &str, text: &str) -> Option<String> {
+    if let Some(lead) = word.strip_suffix("<size>") {
+        let bytes = sizes::parse_size(text.strip_prefix(lead)?).ok()?;
+        return Some(format!("{lead}{}", sizes::format_size(bytes)));
+    }
+    if let Some(lead) = word.strip_suffix("<time>") {
+        let time = text.strip_prefix(lead)?;
+        let (number, unit) = time.split_at(time.find(|c: char| !c.is_ascii_digit())?);
+        let is_sound = PAUSES.contains(&unit) && number.parse::<u32>().is_ok_and(|n| n > 0);
+        return is_sound.then(|| text.to_owned());
+    }
+    (word == text).then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -411,5 +439,30 @@ mod tests {
         );
         assert_eq!(KeyKind::Count.normalise("threads", "N", 7).unwrap(), "7");
         assert!(KeyKind::Count.normalise("threads", "0", 7).is_err());
+    }
+
+    #[test]
+    fn a_choice_may_have_a_word_for_any_size_or_time() {
+        let words = ["no", "<time>", "random-<size>"].map(str::to_owned);
+        let choice = KeyKind::Choice(words.to_vec());
+        for (text, value) in [
+            ("no", "no"),
+            ("1500us", "1500us"),
+            ("2s", "2s"),
+            ("random-16384", "random-16KiB"),
+            ("random-3MiB", "random-3MiB"),
+        ] {
+            assert_eq!(choice.normalise("key", text, 2).unwrap(), value);
+            assert!(choice.takes(text));
+        }
+        for text in [
+            "<time>", "0ms", "5", "5min", "1.5ms", "ms", "random-", "random-x", "random",
+        ] {
+            let error = choice.normalise("key", text, 2).unwrap_err().to_string();
+            assert!(
+                !choice.takes(text) && error.contains("is not one of no, <time>, random-<size>"),
+                "{text}: {error}"
+            );
+        }
     }
 }

@@ -20,7 +20,7 @@ pub(super) enum Marks {
 }
 
 /// A function that is marked.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct MarkedFunction {
     /// Its name in tables, and the one by which it is called.
     pub name: String,
@@ -47,6 +47,9 @@ pub(super) struct MarkedFile {
 impl MarkedFile {
     pub fn read(text: &str, marks: Marks) -> MarkedFile {
         let mut file = MarkedFile::default();
+        // The code of each function, and which of them are not marked: phases of these are those of who calls them.
+        let mut bodies: Vec<String> = Vec::new();
+        let mut helpers: Vec<bool> = Vec::new();
         let mut is_baseline = false;
         let mut is_marked = false;
         for (number, line) in (1..).zip(text.lines()) {
@@ -66,17 +69,56 @@ impl MarkedFile {
                         .and_then(java_head)
                 }
             };
-            if let Some(head) = head {
+            let is_helper = head.is_none();
+            if let Some(head) = head.or_else(|| helper_head(line, marks)) {
                 file.functions.push(MarkedFunction {
                     line: number,
-                    is_baseline,
+                    is_baseline: is_baseline && !is_helper,
                     ..head
                 });
-                (is_baseline, is_marked) = (false, false);
+                bodies.push(String::new());
+                helpers.push(is_helper);
+                if !is_helper {
+                    (is_baseline, is_marked) = (false, false);
+                }
+            }
+            if let Some(body) = bodies.last_mut() {
+                body.push_str(code);
             }
             file.take_line(code, marks);
         }
+        file.take_helpers(&bodies, &helpers);
         file
+    }
+
+    /// Gives functions without a phase those of the unmarked ones that they call, and leaves these out.
+    fn take_helpers(&mut self, bodies: &[String], helpers: &[bool]) {
+        let all = std::mem::take(&mut self.functions);
+        let unmarked: Vec<MarkedFunction> = all
+            .iter()
+            .zip(helpers)
+            .filter(|(function, is_helper)| **is_helper && !function.phases.is_empty())
+            .map(|(function, _)| function.clone())
+            .collect();
+        for ((mut function, is_helper), body) in all.into_iter().zip(helpers).zip(bodies) {
+            if *is_helper {
+                continue;
+            }
+            if function.phases.is_empty() {
+                let calls =
+                    |helper: &&MarkedFunction| body.contains(&format!("{}(", helper.called));
+                for phase in unmarked
+                    .iter()
+                    .filter(calls)
+                    .flat_map(|helper| &helper.phases)
+                {
+                    if !function.phases.contains(phase) {
+                        function.phases.push(phase.clone());
+                    }
+                }
+            }
+            self.functions.push(function);
+        }
     }
 
     /// Phases, results, rates and parameters of a line.
@@ -245,6 +287,26 @@ fn go_head(line: &str) -> Option<MarkedFunction> {
         })
 }
 
+/// A function that is not marked, by its first line: `func read(b *pagewise.B) {`, `static long read(Run run) {`.
+fn helper_head(line: &str, marks: Marks) -> Option<MarkedFunction> {
+    let called = match marks {
+        Marks::Go => line.strip_prefix("func ")?.split_once('(')?.0.to_owned(),
+        Marks::Java => {
+            let is_head = line.trim_end().ends_with('{') && !line.contains(['=', ';', '@']);
+            let head = java_head(line).filter(|_| is_head)?;
+            let before = line.trim_start().split_whitespace().next()?;
+            if ["else", "new", "return", "}"].contains(&before) {
+                return None;
+            }
+            head.called
+        }
+    };
+    (!called.is_empty()).then(|| MarkedFunction {
+        called,
+        ..MarkedFunction::default()
+    })
+}
+
 /// A line of Java without the annotations that mark a method, and whether one of these marks the baseline.
 fn annotated(code: &str) -> (&str, bool) {
     let (mut rest, mut is_baseline) = (code, false);
@@ -323,6 +385,26 @@ mod tests {
                 !list.contains("fresh") && list.contains("\tisolation=shared\n"),
                 "{marks:?}: {list}"
             );
+        }
+    }
+
+    #[test]
+    fn phases_of_a_helper_are_those_of_who_calls_it() {
+        let go = "func read(b *pagewise.B, n int) {\n\tb.Begin(\"put\")\n\tb.End()\n}\n\
+                  func BenchmarkOne(b *pagewise.B) { read(b, 1) }\nfunc BenchmarkWhole(b *pagewise.B) {\n\tother()\n}\n";
+        let java = "class Mine {\n    static long read(pagewise.Run run, int n) throws Exception {\n        \
+                    for (int i = 0; i < n; i++) {\n        }\n        try (var phase = run.phase(\"put\")) {\n        }\n    }\n    \
+                    @pagewise.Bench\n    static long One(pagewise.Run run) {\n        return read(run, 1);\n    }\n    \
+                    @pagewise.Bench\n    static long Whole() {\n        return other();\n    }\n}\n";
+        for (text, marks) in [(go, Marks::Go), (java, Marks::Java)] {
+            let file = MarkedFile::read(text, marks);
+            let found: Vec<_> = file
+                .functions
+                .iter()
+                .map(|one| (one.name.as_str(), one.phases()))
+                .collect();
+            let expected = [("One", vec!["put"]), ("Whole", vec![WHOLE])];
+            assert_eq!(found, expected, "{marks:?}");
         }
     }
 

@@ -28,7 +28,8 @@ pub(super) fn library(text: &str, path: &Path, folder: &Folder) -> Result<String
     for cache in ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"] {
         command.env(cache, folder.path().join(CACHE));
     }
-    command.args(["build-lib", "-dynamic", "-lc"]);
+    // Its name would be one without the file's end, by which the loader finds nothing.
+    command.args(["build-lib", "-dynamic", "-lc", "-fno-soname"]);
     command.args(variable("ZIGFLAGS", "-O ReleaseFast"));
     command.arg(format!("-femit-bin={}", library.display()));
     command.arg(&path);

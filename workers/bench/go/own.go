@@ -13,8 +13,8 @@
 //		b.Result(len(memory))
 //	}
 //
-// A function without Begin is timed as a whole, or by the timer of package testing: with `import testing "pagewise"`, a
-// benchmark over b.N or b.Loop() stays as it is. N is then a parameter of 1000.
+// A function without Begin is timed as a whole, or by the timer of package testing: a benchmark of that package, over b.N or
+// b.Loop(), stays as it is. N is then a parameter of 1000.
 package pagewise
 
 import (
@@ -36,6 +36,7 @@ type B struct {
 	slot      *slot
 	isWhole   bool // timed as a whole
 	isOpen    bool
+	hasBytes  bool
 	loopsLeft int // of Loop, -1 before its first call
 
 	isArmed bool // the threads wait at the start line
@@ -164,13 +165,33 @@ func (b *B) Loop() bool {
 func (b *B) Operations(count int) { b.slot.ops = uint64(count) }
 
 // Bytes is their number of bytes instead, for figures in GB/s; every function of the file has it then.
-func (b *B) Bytes(count int) { b.slot.ops, b.slot.phaseBytes = uint64(count), uint64(count) }
+func (b *B) Bytes(count int) {
+	b.slot.ops, b.slot.phaseBytes, b.hasBytes = uint64(count), uint64(count), true
+}
 
-// ReportAllocs and Helper are those of package testing, and do nothing.
+// ReportAllocs, ReportMetric, SetBytes, Helper, Log and Logf are those of package testing, and do nothing.
 func (b *B) ReportAllocs() {}
+
+// ReportMetric does nothing.
+func (b *B) ReportMetric(float64, string) {}
+
+// SetBytes does nothing: the figures are of one iteration.
+func (b *B) SetBytes(int64) {}
 
 // Helper does nothing.
 func (b *B) Helper() {}
+
+// Log does nothing.
+func (b *B) Log(...any) {}
+
+// Logf does nothing.
+func (b *B) Logf(string, ...any) {}
+
+// Run fails: the functions and values that are measured are known before any runs.
+func (b *B) Run(name string, _ func(*B)) bool {
+	b.Fatalf("b.Run(%q): write its parts as functions BenchmarkName(b), or as the values of a pagewise.Param", name)
+	return false
+}
 
 // units of a number that is no size; times are in nanoseconds.
 var units = map[string]float64{"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6,
@@ -228,6 +249,20 @@ func (b *B) Input(name string, seed uint64) string {
 	return path
 }
 
+// Cold takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the function.
+func (b *B) Cold(path string) {
+	about, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	size := about.Size()
+	stays := b.slot.prepared([]string{"file=" + path, fmt.Sprintf("bytes=%d", size), "place=any", "consume=none", "order=sequential",
+		"cache=cold", "memory=unbounded"})["resident_before_bytes"]
+	if 64*int64(stays) > size {
+		b.Skip(fmt.Sprintf("%s cannot be made cold: %d of its %d bytes stay in memory", path, stays, size))
+	}
+}
+
 // patternWord is the protocol's seeded data pattern (SplitMix64).
 func patternWord(seed, index uint64) uint64 {
 	z := seed + (index+1)*0x9E3779B97F4A7C15
@@ -259,6 +294,18 @@ func (b *B) Fact(name string, value uint64) { b.slot.fact(name, value) }
 
 // Skip ends this turn: the machine cannot do this.
 func (b *B) Skip(reasons ...any) { b.slot.skip(lineOf(reasons)) }
+
+// Skipf is Skip with a format.
+func (b *B) Skipf(format string, parts ...any) { b.Skip(fmt.Sprintf(format, parts...)) }
+
+// Error ends this turn as Fatal does: one that has failed has no time.
+func (b *B) Error(reasons ...any) { b.Fatal(reasons...) }
+
+// Errorf is Error with a format.
+func (b *B) Errorf(format string, parts ...any) { b.Fatalf(format, parts...) }
+
+// FailNow is Fatal without a reason.
+func (b *B) FailNow() { b.Fatal("it called FailNow") }
 
 // Fatal ends this turn: it has failed.
 func (b *B) Fatal(reasons ...any) { b.slot.failed(lineOf(reasons)) }
@@ -304,9 +351,13 @@ func runOwn(s *slot, function func(*B)) {
 	b.StartTimer()
 	function(b)
 	b.StopTimer()
+	if isOfBytes && !b.hasBytes {
+		s.failed("it says no Bytes, as another function of the file does, so their figures have not the same unit")
+	}
 }
 
 var methodLines string
+var isOfBytes bool // the figures of all functions
 
 // Main is the worker of these functions, which the laboratory has listed.
 func Main(list, flags string, functions map[string]func(*B)) {
@@ -330,6 +381,7 @@ func Main(list, flags string, functions map[string]func(*B)) {
 			s.end()
 		}
 	})
+	isOfBytes = strings.Contains(list, "about\tunit\tbyte\n")
 	about := ""
 	for _, line := range strings.SplitAfter(list, "\n") {
 		if strings.HasPrefix(line, "method\t") {

@@ -212,6 +212,8 @@ static void describe(const struct pagewise_mark *mark)
     }
     struct method *method = &described[function_count];
     const char *phases = joined('p', mark->line, end_of(mark->line), " ");
+    if (!phases) /* those of what it calls, such as a helper that stands before the functions */
+        phases = joined('p', 0, end_of(0), " ");
     const char *file = strrchr(mark->file, '/') ? strrchr(mark->file, '/') + 1 : mark->file;
     *method = (struct method){
         .experiment = joined_experiment() ? pagewise_build.experiment : "bench",
@@ -234,7 +236,7 @@ static void describe(const struct pagewise_mark *mark)
 
 /* Result of this turn. It is recorded after the body: a function that is timed as a whole does not pay for its proof. */
 static uint64_t result;
-static bool has_result;
+static bool has_result, has_bytes;
 
 /* The turn that runs now. */
 static struct slot *turn;
@@ -417,7 +419,7 @@ static const char *body_pass(struct slot *slot)
 {
     size_t function = (size_t)(slot->cell->method - described);
     turn = slot;
-    has_result = false;
+    has_result = has_bytes = false;
     running = getpid();
     slot_left = leave_turn;
     if (is_whole[function])
@@ -466,6 +468,8 @@ static void run_body(struct slot *slot, void *unused)
         changed = "it left behind a process that it forked";
     if (failed)
         changed = failed;
+    if (!changed && !has_bytes && !joined_experiment() && joined('y', 0, NO_LINE, ""))
+        changed = "it says no BYTES, as another function of the file does, so their figures have not the same unit";
     if (changed)
         fail_because(slot, method->name, changed);
     if (has_result)
@@ -527,13 +531,26 @@ int pagewise_is(const char *name, const char *word)
         fail_because(turn, arena_text("IS(%s)", name), "there is no such parameter");
     const char *kind = at + length + 1;
     const char *words = arena_text("|%.*s|", (int)strcspn(kind, " "), kind);
-    if (strncmp(kind, "text", 4) != 0 && !strstr(words, arena_text("|%s|", word)))
+    if (strncmp(kind, "text", 4) != 0 && !strchr(words, '<') && !strstr(words, arena_text("|%s|", word)))
         fail_because(turn, arena_text("IS(%s, \"%s\")", name, word), "it is none of the parameter's words");
     return key_is(turn, name, word);
 }
 
+/* True if a name is one of a list's. */
+static bool is_among(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *p = names; *p; p += strcspn(p, " "), p += *p == ' ')
+        if (strcspn(p, " ") == length && strncmp(p, name, length) == 0)
+            return true;
+    return false;
+}
+
 int pagewise_phase_begin(const char *name)
 {
+    if (!is_among(turn->cell->method->phases, name))
+        fail_because(turn, arena_text("PHASE(\"%s\")", name),
+                     "phases stand in the function itself, or above all functions where it has none of its own");
     is_armed = turn->pool != NULL;
     return phase_begin(turn, name, is_armed);
 }
@@ -655,6 +672,7 @@ void pagewise_operations(uint64_t count)
 void pagewise_bytes(uint64_t count)
 {
     turn->ops = turn->phase_bytes = count;
+    has_bytes = true;
 }
 
 void pagewise_fail(const char *call)

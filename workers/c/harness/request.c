@@ -79,12 +79,14 @@ static const char *declared(const char *keys, const char *key, size_t *length)
     return NULL;
 }
 
+/* The `<size>` or `<time>` that may end a word stands for a number with a unit, which the laboratory has checked. */
 static bool one_of(const char *words, size_t length, const char *value)
 {
     size_t n = strlen(value);
     for (const char *p = words; p < words + length;) {
-        size_t word = strcspn(p, "| ");
-        if (word == n && strncmp(p, value, n) == 0)
+        size_t word = strcspn(p, "| "), lead = strcspn(p, "<| ");
+        bool is_open = lead < word && n > lead && value[lead] >= '0' && value[lead] <= '9';
+        if ((is_open || word == n) && strncmp(p, value, is_open ? lead : n) == 0)
             return true;
         p += word + 1;
     }

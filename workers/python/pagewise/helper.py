@@ -19,3 +19,19 @@ def answer(s, purpose, *words):
     with start(s, purpose, *words) as process:
         text, _ = process.communicate()
     return text.decode()
+
+
+def prepared(s, words):
+    """Has it put a file's cached pages into a state; what it found, by name."""
+    found = {}
+    for line in answer(s, "the state of the page cache", "prepare-file", *words).splitlines():
+        fields = line.split("\t")
+        if fields[0] == "skip":
+            s.skip(fields[2])
+        if fields[0] == "fail":
+            s.fail(fields[4], fields[6], int(fields[5]))
+        name, value = line.split()
+        found[name] = int(value)
+    if not found:
+        s.fail("prepare-file", "the helper said nothing")
+    return found

@@ -9,11 +9,11 @@ import stat
 import sys
 import textwrap
 
-from pagewise import content, launch
+from pagewise import content, helper, launch
 from pagewise.transcript import Transcript
 
 EXPERIMENT, WHOLE = "bench", "run"
-found, parameters, settings = [], {}, {"fresh": False}
+found, parameters, settings = [], {}, {"fresh": False, "bytes": False}
 # Units of a number that is no size: times are in nanoseconds.
 UNITS = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10}
 
@@ -48,11 +48,13 @@ class Bench:
     def run(self, s):
         run = Run(s)
         if self.takes_run and not self.is_whole:
-            run.result(self.function(run))
-            return
-        with s.phase(WHOLE):
-            value = self.function(run) if self.takes_run else self.function()
+            value = self.function(run)
+        else:
+            with s.phase(WHOLE):
+                value = self.function(run) if self.takes_run else self.function()
         run.result(value)
+        if settings["bytes"] and not run.has_bytes:
+            s.fail(self.name, "it says no bytes, as another function of the file does, so their figures have not the same unit")
 
 
 class Empty(Bench):
@@ -75,7 +77,7 @@ class Run:
     """One turn of a function."""
 
     def __init__(self, slot):
-        self.slot, self.has_result = slot, False
+        self.slot, self.has_result, self.has_bytes = slot, False, False
 
     def phase(self, name):
         """`with run.phase("join"):` times its body and nothing else."""
@@ -99,6 +101,14 @@ class Run:
             pass  # an earlier turn has made it
         return path
 
+    def cold(self, path):
+        """Takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the function."""
+        size = os.path.getsize(path)
+        words = ["file=" + os.fspath(path), "bytes=%d" % size, "place=any", "consume=none", "order=sequential", "cache=cold"]
+        stays = helper.prepared(self.slot, words + ["memory=unbounded"])["resident_before_bytes"]
+        if 64 * stays > size:
+            self.slot.skip("%s cannot be made cold: %d of its %d bytes stay in memory" % (path, stays, size))
+
     def operations(self, count):
         """Operations in each phase that follows."""
         self.slot.ops = count
@@ -106,6 +116,7 @@ class Run:
     def bytes(self, count):
         """Their number of bytes instead, for figures in GB/s; every function of the file has it then."""
         self.slot.ops = self.slot.phase_bytes = count
+        self.has_bytes = True
 
     def skip(self, reason):
         """Ends this turn: the machine cannot do this."""
@@ -166,20 +177,31 @@ def kinds_of(values):
     return "|".join(values), "word"
 
 
-def phases_of(function):
-    """Names of the phases in a function's source, in their order."""
-    names = []
+def calls_of(function, above=()):
+    """The calls in a function's source, and in those of the file's functions that it calls, in their order."""
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
-        is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "phase"
-        if is_call and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value not in names:
-            names.append(node.args[0].value)
+        if not isinstance(node, ast.Call):
+            continue
+        yield node
+        helper = function.__globals__.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        is_helper = inspect.isfunction(helper) and helper.__module__ == function.__module__ and helper.__name__ == node.func.id
+        if is_helper and helper is not function and helper not in above:
+            yield from calls_of(helper, (*above, function))
+
+
+def phases_of(function):
+    """Names of the phases of a function and of what it calls, in their order."""
+    names = []
+    for call in calls_of(function):
+        is_phase = isinstance(call.func, ast.Attribute) and call.func.attr == "phase"
+        if is_phase and call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value not in names:
+            names.append(call.args[0].value)
     return names
 
 
 def has_rate(function):
-    """True if the function calls `bytes` of its run."""
-    calls = (node for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Attribute) and call.func.attr == "bytes" for call in calls)
+    """True if the function, or what it calls, calls `bytes` of its run."""
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr == "bytes" for call in calls_of(function))
 
 
 def has_result(function):
@@ -199,7 +221,8 @@ def has_result(function):
 
 def listed():
     lines = ["about\tparameter\t%s\t%s\t%s" % (name, kinds_of(values)[1], values) for name, values in parameters.items()]
-    if any(has_rate(one.function) for one in found):
+    settings["bytes"] = any(has_rate(one.function) for one in found)
+    if settings["bytes"]:
         lines.append("about\tunit\tbyte")
     marked = [one.name for one in found if one.baseline] or [one.name for one in found[:1]]
     if marked:

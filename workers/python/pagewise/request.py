@@ -146,6 +146,12 @@ class Request:
                 refuse(cell.line, 'cell %d lacks the key "%s" of method %s' % (cell.number, key, name))
 
 
+def is_of(word, value):
+    """True if a choice's word stands for a value: for itself, or with the number that its `<time>` is."""
+    lead, is_open, _ = word.partition("<")
+    return value.startswith(lead) and value[len(lead):len(lead) + 1].isdigit() if is_open else value == word
+
+
 def check_parameter(line, method, key, value):
     kind = method.keys.get(key)
     if kind is None:
@@ -157,5 +163,5 @@ def check_parameter(line, method, key, value):
     elif kind == "text":
         if not value:
             refuse(line, "%s is empty" % key)
-    elif value not in kind.split("|"):
+    elif not any(is_of(word, value) for word in kind.split("|")):
         refuse(line, "%s=%s is not one of %s" % (key, value, kind))

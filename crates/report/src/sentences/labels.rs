@@ -138,6 +138,14 @@ impl<'a> LabelledExperiment<'a> {
         self.run.varies(self.name(), key)
     }
 
+    /// Parameters as they are set on the command line.
+    pub(crate) fn settings(self, parameters: &BTreeMap<String, String>) -> String {
+        let settings = parameters
+            .iter()
+            .map(|(key, value)| format!("{key}={}", shown(self.definition(), key, value)));
+        settings.collect::<Vec<_>>().join(" ")
+    }
+
     /// Constant parameters: its worker where there is one only, and parameters.
     pub(crate) fn constant(self) -> Vec<String> {
         let mut fixed = Vec::new();
@@ -236,15 +244,9 @@ impl<'a> LabelledGroup<'a> {
 
     /// The parameters by which it differs from the experiment's other groups, as they are set on the command line.
     pub(crate) fn setting(self) -> String {
-        let varying = self
-            .group
-            .parameters
-            .iter()
-            .filter(|(key, _)| self.experiment.varies(key));
-        varying
-            .map(|(key, value)| format!("{key}={}", shown(self.definition(), key, value)))
-            .collect::<Vec<_>>()
-            .join(" ")
+        let mut varying = self.group.parameters.clone();
+        varying.retain(|key, _| self.experiment.varies(key));
+        self.experiment.settings(&varying)
     }
 
     /// The setting in few words: `4 MiB`, `64 B, spin`. Counts keep their names; the size is always said.

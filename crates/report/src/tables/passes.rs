@@ -5,8 +5,6 @@ use crate::render::document::{Block, Table, TableCell};
 use crate::sentences::labels::{LabelledExperiment, LabelledGroup};
 use crate::sentences::numbers::range;
 use judge::evidence::reused::reused_phases;
-use record::cell::parameter_words;
-use record::parameters::Parameters;
 use record::sizes::format_ns;
 use record::summary::{CellSummary, CountSummary, Role};
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,7 +94,7 @@ fn label(experiment: LabelledExperiment, counted: &CountedCell, cells: &[Counted
         cells.iter().any(|c| c.cell.parameters.get(key) != first)
     });
     let name = experiment.run.name(counted.index);
-    format!("{name} {}", parameter_words(&parameters, None))
+    format!("{name} {}", experiment.settings(&parameters))
         .trim_end()
         .to_owned()
 }
@@ -111,7 +109,7 @@ fn removed(experiment: LabelledExperiment, counted_cells: &[CountedCell]) -> Vec
             short.entry(function).or_default().push(cell);
         }
     }
-    let sentences = short.iter().map(|((name, _), cells)| match grown(cells) {
+    let sentences = short.iter().map(|((name, _), cells)| match grown(experiment, cells) {
         Some([low, high]) => format!(
             "{name} takes no longer than an empty body, with {high} as with {low}: the result does not depend on the data: the \
              compiler removed the loop"
@@ -119,14 +117,19 @@ fn removed(experiment: LabelledExperiment, counted_cells: &[CountedCell]) -> Vec
         None => format!(
             "{name} takes no longer than an empty body{}: the compiler removed the loop, because the result does not depend \
              on the data, or the work is too short for a single pass",
-            settings(name, cells, counted_cells)
+            settings(experiment, name, cells, counted_cells)
         ),
     });
     sentences.collect()
 }
 
 /// The settings of these cells, where other cells of their function are unlike them.
-fn settings(name: &str, cells: &[&CellSummary], counted_cells: &[CountedCell]) -> String {
+fn settings(
+    experiment: LabelledExperiment,
+    name: &str,
+    cells: &[&CellSummary],
+    counted_cells: &[CountedCell],
+) -> String {
     let of_function = counted_cells
         .iter()
         .filter(|counted| counted.cell.method == name);
@@ -135,13 +138,13 @@ fn settings(name: &str, cells: &[&CellSummary], counted_cells: &[CountedCell]) -
     }
     let settings: BTreeSet<String> = cells
         .iter()
-        .map(|cell| parameter_words(&cell.parameters, None))
+        .map(|cell| experiment.settings(&cell.parameters))
         .collect();
     format!(" at {}", Vec::from_iter(settings).join(", "))
 }
 
 /// The least and the largest value of a parameter that grew among these cells.
-fn grown(cells: &[&CellSummary]) -> Option<[String; 2]> {
+fn grown(experiment: LabelledExperiment, cells: &[&CellSummary]) -> Option<[String; 2]> {
     let mut keys = cells.first()?.parameters.keys();
     keys.find_map(|key| {
         let values: Vec<u64> = cells
@@ -151,7 +154,7 @@ fn grown(cells: &[&CellSummary]) -> Option<[String; 2]> {
         let (low, high) = (*values.iter().min()?, *values.iter().max()?);
         (high / low.max(1) >= GROWTH).then(|| {
             [low, high]
-                .map(|value| parameter_words(&Parameters::from([(key, value.to_string())]), None))
+                .map(|value| experiment.settings(&BTreeMap::from([(key.clone(), value.to_string())])))
         })
     })
 }
@@ -171,10 +174,14 @@ fn allocating(experiment: LabelledExperiment, cells: &[CountedCell]) -> Vec<Stri
             let of_baseline = least_allocations(&experiment.summary().cells[baseline], phase);
             if least > 0 && of_baseline == Some(0) {
                 let [name, baseline] = [*index, baseline].map(|cell| experiment.run.name(cell));
-                sentences.push(format!(
+                let sentence = format!(
                     "{name} allocates in its phase {phase} ({least} a pass) and {baseline} does not: its time holds the \
                      allocator's"
-                ));
+                );
+                // Once for all values of the parameters.
+                if !sentences.contains(&sentence) {
+                    sentences.push(sentence);
+                }
             }
         }
     }

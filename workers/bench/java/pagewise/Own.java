@@ -40,7 +40,7 @@ public final class Own {
         }
     }
 
-    private static Method method(Path archive, String called, Declared declared) {
+    private static Method method(Path archive, String called, Declared declared, boolean isOfBytes) {
         String name = declared.name;
         String[] phases = declared.phases();
         if (name.equals("empty"))
@@ -64,6 +64,9 @@ public final class Own {
                 run.end();
             }
             run.result(result);
+            if (isOfBytes && !run.hasBytes)
+                throw new IllegalStateException("it says no bytes, as another method of the file does, so their figures have not "
+                    + "the same unit");
         };
     }
 
@@ -80,8 +83,9 @@ public final class Own {
                 classes.add(line.substring("class\t".length()));
             else if (!line.startsWith("method\t"))
                 about.add(line);
+        boolean isOfBytes = about.contains("about\tunit\tbyte");
         List<Declared> declared = Declared.all("/functions.tsv");
-        declared.forEach(one -> one.maker = () -> method(archive, classes.get(0), one));
+        declared.forEach(one -> one.maker = () -> method(archive, classes.get(0), one, isOfBytes));
         // A program that does its work once does it with code that is not compiled yet.
         boolean isFresh = about.contains("about\tfresh\tyes");
         Worker.warmUpNs = isFresh ? 0 : 100_000_000;

@@ -36,6 +36,7 @@ public final class Run {
         Map.entry("ms", 1e6), Map.entry("s", 1e9), Map.entry("min", 6e10));
     private final Slot slot;
     private final Crew crew;
+    boolean hasBytes;
 
     Run(Slot slot) {
         this.slot = slot;
@@ -105,6 +106,15 @@ public final class Run {
         return path.toString();
     }
 
+    /** Takes a file out of the page cache, before a phase that reads it. A file that stays in memory skips the method. */
+    public void cold(String path) throws IOException {
+        long size = Files.size(Path.of(path));
+        long stays = Helper.prepared(slot, "file=" + path, "bytes=" + size, "place=any", "consume=none", "order=sequential",
+            "cache=cold", "memory=unbounded").get("resident_before_bytes");
+        if (64 * stays > size)
+            throw slot.skip(path + " cannot be made cold: " + stays + " of its " + size + " bytes stay in memory");
+    }
+
     /** Operations in each phase that follows: figures are those of one. */
     public void operations(long count) {
         slot.ops = count;
@@ -113,6 +123,7 @@ public final class Run {
     /** Their number of bytes instead, for figures in GB/s; every method of the file has it then. */
     public void bytes(long count) {
         slot.ops = slot.phaseBytes = count;
+        hasBytes = true;
     }
 
     public void fact(String name, long value) {

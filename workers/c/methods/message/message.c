@@ -13,11 +13,11 @@ enum { SETTLE_NS = 20000000 }; /* five ticks at 250 Hz */
 static uint64_t *latencies;
 
 /* The pause before each message (`idle=`), in ns; 0 for none. */
-static long idle_ns(const struct slot *s)
+static uint64_t idle_ns(const struct slot *s)
 {
     char *unit;
-    long number = strtol(key_word(s, "idle"), &unit, 10);
-    return number * (*unit == 'u' ? 1000 : 1000000);
+    uint64_t number = strtoull(key_word(s, "idle"), &unit, 10);
+    return number * (*unit == 'u' ? 1000 : *unit == 'm' ? 1000000 : 1000000000);
 }
 
 /* Sides that the scheduler places meet asleep: a meeting awake would part those that share a CPU. */
@@ -149,7 +149,7 @@ static uint64_t idle_trips(struct slot *s, struct link *l, const struct trips *t
     uint64_t paused = 0, spent = 0;
     bool ok = true;
     for (uint64_t i = 0; i < s->ops && ok; i++) {
-        struct timespec pause = {0, idle_ns(s)};
+        struct timespec pause = {(time_t)(idle_ns(s) / 1000000000), (long)(idle_ns(s) % 1000000000)};
         uint64_t start = now_ns();
         nanosleep(&pause, NULL);
         paused += now_ns() - start;
@@ -173,6 +173,7 @@ void message_ask(struct slot *s, struct link *l, const struct trips *trips, cons
         fact(s, "wrong_messages", check_messages(s, l, trips, call));
     fact(s, "settled_us", settle(s, l, trips, call) / 1000);
     first_trip(s, l, trips, call);
+    fact(s, "pause_us", idle_ns(s) / 1000);
     if (idle)
         fact(s, "idle_us", idle_trips(s, l, trips, "round-trips", &sum) / 1000);
     else

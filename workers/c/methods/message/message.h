@@ -6,7 +6,7 @@
 #include <sched.h>
 
 #define MESSAGE_PHASES "round-trips timed-trips"
-#define MESSAGE_KEYS "bytes:size ops:count wait:spin|block idle:no|100us|1ms|10ms|100ms " PIN_KEY
+#define MESSAGE_KEYS "bytes:size ops:count wait:spin|block idle:no|<time> " PIN_KEY
 /* Every message came back whole and in turn, at both ends; the sides ran where they were pinned; who spins is not switched out.
  * Side b's facts begin with `b.`. */
 #define SPIN_LAWS                                                                                                      \
@@ -15,8 +15,7 @@
     "wait=spin: round-trips.voluntary_switches <= ops / 50"
 /* Where a way can also block, who does is switched out, and has talked for 20 ms before. */
 #define MESSAGE_LAWS                                                                                                   \
-    SPIN_LAWS "; idle=100us: idle_us >= 100 * ops; idle=1ms: idle_us >= 1000 * ops; "                                  \
-              "idle=10ms: idle_us >= 10000 * ops; idle=100ms: idle_us >= 100000 * ops; "                               \
+    SPIN_LAWS "; pause_us > 0: idle_us >= pause_us * ops; "                                                            \
               "wait=block & idle=no & pin=l3: settled_us >= 20000; "                                                   \
     "wait=block & pin=same: round-trips.voluntary_switches + round-trips.involuntary_switches >= ops - ops / 50"
 

@@ -145,7 +145,7 @@ static void shuffle_blocks(struct slot *s, struct input *in)
     in->blocks = blocks;
 }
 
-size_t random_block(const struct slot *s)
+size_t random_block(struct slot *s)
 {
     const char *word = key_word(s, "order");
     if (strcmp(word, "random") == 0)
@@ -154,7 +154,12 @@ size_t random_block(const struct slot *s)
         return 0;
     char *unit;
     size_t number = strtoull(word + 7, &unit, 10);
-    return *unit == 'M' ? number << 20 : number << 10;
+    /* The laboratory writes sizes in the largest unit that divides them: another one is no multiple of a KiB. */
+    unsigned shift = strcmp(unit, "KiB") == 0 ? 10 : strcmp(unit, "MiB") == 0 ? 20 : 0;
+    size_t block = number << shift;
+    if (shift == 0 || block % BLOCK_BYTES != 0 || block > MOST_BLOCK_BYTES)
+        skip(s, "blocks of a random order are multiples of 4 KiB up to 16 MiB: order=random-16KiB");
+    return block;
 }
 
 void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers)

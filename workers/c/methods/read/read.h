@@ -11,8 +11,7 @@
 #define READ_PHASES "open read close"
 #define READ_KEYS                                                                                                      \
     "file:text bytes:size place:disk|tmpfs consume:sum|payload|records|none order:sequential|random|"                   \
-    "random-16KiB|random-64KiB|random-256KiB|random-1MiB "                                                             \
-    "cache:hot|written|mapped|cold|dropped memory:text"
+    "random-<size> cache:hot|written|mapped|cold|dropped memory:text"
 #define CHUNK_KEYS READ_KEYS " chunk:size"
 
 /* Somebody else's use of the device makes a cold figure somebody else's too. */
@@ -38,16 +37,12 @@
 #define BROUGHT_LAWS                                                                                                   \
     "memory=unbounded & calls_counted == 1: call_bytes >= bytes; "                                                     \
     "memory=unbounded & calls_counted == 1: call_bytes <= bytes + 8192"
-/* And at least one call a chunk. */
+/* And at least one call a chunk, or a block of a random order. */
 #define CALL_LAWS                                                                                                      \
-    CACHE_LAWS "; " BROUGHT_LAWS "; order=sequential & calls_counted == 1: read_calls >= (bytes + chunk - 1) / chunk; " \
-               "order=random & calls_counted == 1: read_calls >= (bytes + 4095) / 4096; "                                 \
-               "order=random-16KiB & calls_counted == 1: read_calls >= bytes / 16384; "                                 \
-               "order=random-64KiB & calls_counted == 1: read_calls >= bytes / 65536; "                                 \
-               "order=random-256KiB & calls_counted == 1: read_calls >= bytes / 262144; "                               \
-               "order=random-1MiB & calls_counted == 1: read_calls >= bytes / 1048576"
+    CACHE_LAWS "; " BROUGHT_LAWS "; calls_counted == 1: read_calls >= (bytes + step_bytes - 1) / step_bytes"
 
-enum { BLOCK_BYTES = 4096 }; /* a block of order=random; also what O_DIRECT is aligned to */
+/* A block of order=random, of which all others are multiples; also what O_DIRECT is aligned to. And the largest block. */
+enum { BLOCK_BYTES = 4096, MOST_BLOCK_BYTES = 16 << 20 };
 
 enum consume { CONSUME_SUM, CONSUME_PAYLOAD, CONSUME_RECORDS, CONSUME_NONE, CONSUME_TOUCH };
 
@@ -99,7 +94,7 @@ enum { WHOLE = 0 }; /* instead of a chunk: a sequential pass takes all in one st
  * them, puts the cache into its state. */
 void read_begin(struct slot *s, struct input *in, size_t chunk, size_t buffers);
 /* Size of the blocks of a random order; 0 in sequential order. */
-size_t random_block(const struct slot *s);
+size_t random_block(struct slot *s);
 /* For a method that reads before the clock too: what is counted begins here. */
 void read_count_from_here(struct slot *s, struct input *in);
 /* After the clock: the digest and the proofs; `calls` is how many calls phase `read` made besides the read family. */

@@ -165,6 +165,22 @@ public final class Counters {
         return compiler == null ? 0 : compiler.getTotalCompilationTime();
     }
 
+    /** True while the virtual machine compiles: a thread of its compilers runs or waits for a CPU. */
+    static boolean compiles() {
+        String[] now = new File("/proc/self/task").list();
+        for (String id : now == null ? new String[0] : now) {
+            try {
+                String stat = Files.readString(Path.of("/proc/self/task", id, "stat"));
+                int end = stat.lastIndexOf(')');
+                if (stat.substring(0, end).contains("Compiler") && stat.charAt(end + 2) != 'S')
+                    return true;
+            } catch (IOException e) {
+                continue; // it ended between the listing and now
+            }
+        }
+        return false;
+    }
+
     private void readMachine() {
         collections = collectionNs = 0;
         for (int i = 0; i < collectors.size(); i++) {

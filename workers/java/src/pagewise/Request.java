@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Reads a request: key=value lines. Anything wrong ends the worker with one sentence and status 2. */
 final class Request {
@@ -128,11 +129,18 @@ final class Request {
         if (kind.equals("size") || kind.equals("count") || kind.equals("number")) {
             if (number(line, key, value) == 0 && !kind.equals("number"))
                 throw new BadRequest(line, key + "=0 leaves nothing to measure");
-        } else if (kind.equals("text") ? value.isEmpty() : !List.of(kind.split("\\|")).contains(value)) {
+        } else if (kind.equals("text") ? value.isEmpty() : Stream.of(kind.split("\\|")).noneMatch(word -> isOf(word, value))) {
             throw new BadRequest(line, kind.equals("text") ? key + " is empty" : key + "=" + value + " is not one of " + kind);
         }
         if (cell.parameters.putIfAbsent(key, value) != null)
             throw new BadRequest(line, "key \"" + key + "\" stands twice in cell " + cell.number);
+    }
+
+    /** True if a choice's word stands for a value: for itself, or with the number that its <code>&lt;time&gt;</code> is. */
+    private static boolean isOf(String word, String value) {
+        int lead = word.indexOf('<');
+        return lead < 0 ? word.equals(value)
+            : value.length() > lead && value.startsWith(word.substring(0, lead)) && Character.isDigit(value.charAt(lead));
     }
 
     private void addRound(int line, String key, String value) {

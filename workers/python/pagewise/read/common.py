@@ -42,19 +42,7 @@ class Reading:
         cache = s.word("cache")
         kept = made_hot.get(self.path) == cache and cache not in ("cold", "dropped")
         words = ["%s=%s" % (key, s.word(key)) for key in ("file", "bytes", "place", "consume", "order", "cache")]
-        text = helper.answer(s, "the state of the page cache", "prepare-file", *words, "memory=unbounded",
-                             "kept=" + ("yes" if kept else "no"))
-        found = {}
-        for line in text.splitlines():
-            fields = line.split("\t")
-            if fields[0] == "skip":
-                s.skip(fields[2])
-            if fields[0] == "fail":
-                s.fail(fields[4], fields[6], int(fields[5]))
-            name, value = line.split()
-            found[name] = int(value)
-        if not found:
-            s.fail("prepare-file", "the helper said nothing")
+        found = helper.prepared(s, words + ["memory=unbounded", "kept=" + ("yes" if kept else "no")])
         made_hot[self.path] = cache
         return found
 

@@ -3,7 +3,6 @@ package pagewise.read;
 import java.io.BufferedReader;
 import java.io.FileReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,23 +60,9 @@ public final class Reading {
         String file = s.word("file");
         String cache = s.word("cache");
         boolean kept = cache.equals(madeHot.get(file)) && !cache.equals("cold") && !cache.equals("dropped");
-        var process = Helper.start(s, "the state of the page cache", "prepare-file", "file=" + file, "bytes=" + s.bytes,
-            "place=" + s.word("place"), "consume=" + s.word("consume"), "order=" + s.word("order"), "cache=" + cache,
-            "memory=unbounded", kept ? "kept=yes" : "kept=no");
-        Map<String, Long> found = new HashMap<>();
-        try (var lines = new BufferedReader(new InputStreamReader(process.getInputStream()))) {
-            for (String line; (line = lines.readLine()) != null;) {
-                String[] fields = line.split("\t");
-                if (fields[0].equals("skip"))
-                    throw s.skip(fields[2]);
-                if (fields[0].equals("fail"))
-                    throw s.fail(fields[4], new IOException(fields[6]));
-                String[] words = line.split(" ");
-                found.put(words[0], Long.parseUnsignedLong(words[1]));
-            }
-        }
-        if (found.isEmpty())
-            throw s.fail("prepare-file", new IOException("the helper said nothing"));
+        Map<String, Long> found = Helper.prepared(s, "file=" + file, "bytes=" + s.bytes, "place=" + s.word("place"),
+            "consume=" + s.word("consume"), "order=" + s.word("order"), "cache=" + cache, "memory=unbounded",
+            kept ? "kept=yes" : "kept=no");
         madeHot.put(file, cache);
         return found;
     }
