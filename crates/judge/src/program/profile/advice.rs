@@ -10,7 +10,7 @@ use record::command::MemoryEvent::{
 use record::command::{Amount, CostLine, MemoryEvent, Price, Suggestion, SuggestionKind};
 
 /// Share of CPU time from which on a change is worth a line.
-const WORTH: f64 = 0.05;
+pub(super) const WORTH: f64 = 0.05;
 /// Calls of a run from which on they are made in a loop.
 const LOOP: u64 = 100;
 

@@ -1,6 +1,6 @@
 //! Blocks of a profile: a plain launch and the prices that were measured next to it.
 
-use super::counts::Counted;
+use super::counts::{Counted, mean};
 use super::launches::BlockLaunches;
 use super::prices::BlockPrices;
 use record::command::{
@@ -119,6 +119,18 @@ pub(super) fn amount(values: impl Iterator<Item = f64>) -> Option<Amount> {
         value: interval.estimate,
         low: interval.low.max(least),
         high: interval.high,
+    })
+}
+
+/// The estimate of what is no figure: where there are too few blocks for an interval, the mean alone.
+pub(super) fn rough(values: impl Iterator<Item = f64> + Clone) -> Option<Amount> {
+    amount(values.clone()).or_else(|| {
+        let value = mean(values);
+        Some(Amount {
+            value,
+            low: value,
+            high: value,
+        })
     })
 }
 

@@ -12,7 +12,7 @@ const SURPLUS: f64 = 1.05;
 /// Share of the measured kernel time within which the whole interval of the explained part is consistent with it.
 const CONSISTENT: (f64, f64) = (0.7, 1.2);
 /// Seconds between two samples of that split, on most kernels: less of a run's time may have been seen as none.
-const TICK_S: f64 = 0.004;
+pub(super) const TICK_S: f64 = 0.004;
 
 /// Counts times prices of everything that the kernel does for memory against its whole time for the command.
 pub(super) fn consistency(blocks: &[ProfileBlock], counted: &Counted) -> Option<Consistency> {

@@ -4,6 +4,7 @@
 
 mod advice;
 mod blocks;
+mod bound;
 mod candidates;
 mod consistency;
 mod counts;
@@ -19,6 +20,7 @@ mod sampled;
 
 use super::{Times, costs_in, failure};
 use blocks::{ProfileBlock, amount, blocks, line};
+use bound::KernelBound;
 use consistency::{consistency, overhead};
 use counts::{Counted, counted};
 use notes::notes;
@@ -28,7 +30,7 @@ use record::command::{
     EventFamily, Failure, LaunchMode, MemoryEvent, ObservedEffects, ProfileSummary, SuggestionKind,
 };
 use record::outcome::Status;
-use record::summary::Note;
+use record::summary::{Note, NoteKind};
 use sampled::{SampledKernel, bounding_factor, shown_factor};
 use stats::interval::FEWEST_LAUNCHES;
 use std::collections::BTreeMap;
@@ -49,12 +51,18 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     for block in &mut blocks {
         block.factors = factors.clone().unwrap_or_default();
     }
-    let faults = family_cost(EventFamily::Faults, sampled, believed, &blocks);
+    let proof = traced_proof(launches);
+    let modules = proof.map_or_else(Vec::new, |proof| proof.modules.clone());
+    let bound = believed.and_then(|c| KernelBound::new(plan, launches, c, &blocks, &modules));
+    let bound = bound.as_ref();
+    let faults = family_cost(EventFamily::Faults, sampled, believed, &blocks)
+        .or_else(|| bound.map(|bound| bound.faults));
     let stacks = faults.zip(believed).and_then(|(faults, counted)| {
         places::stacks(launches, &blocks, counted, faults.seconds.value)
     });
     let prices = counted.map_or_else(Vec::new, |counted| price_list(&blocks, counted));
-    let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()));
+    let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()))
+        .or_else(|| bound.map(|bound| bound.cpu_s));
     let advice = believed.map(|counted| {
         advice::advice(&advice::KernelCosts {
             sampled,
@@ -63,10 +71,12 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
             cpu_s: cpu_s.map_or(0.0, |cpu_s| cpu_s.value),
         })
     });
-    let proof = traced_proof(launches);
-    let modules = proof.map_or_else(Vec::new, |proof| proof.modules.clone());
-    let candidates =
-        believed.map(|counted| candidates::candidates(plan, counted, &blocks, &modules));
+    let candidates = match bound {
+        Some(bound) => Some(bound.candidates.clone()),
+        None => believed
+            .filter(|_| blocks.len() >= FEWEST_LAUNCHES)
+            .map(|counted| candidates::candidates(plan, counted, &blocks, &modules)),
+    };
     let measured = believed.map(|_| blocks.len());
     let is_command = plan.attached.is_none();
     let mut summary = ProfileSummary {
@@ -77,7 +87,8 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         blocks: blocks.len(),
         by_kind: counted.is_some_and(|c| !c.followed.is_empty()),
         cpu_s,
-        kernel_s: amount(blocks.iter().map(|block| block.plain.kernel_s())),
+        kernel_s: amount(blocks.iter().map(|block| block.plain.kernel_s()))
+            .or_else(|| bound.map(|bound| bound.kernel_s)),
         overhead: is_command.then(|| overhead(launches)).flatten(),
         following: following::following(plan, launches),
         mappings: counted
@@ -98,7 +109,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         consistency,
         candidates: candidates.unwrap_or_default(),
         counts: counted.map(|c| c.shown.clone()),
-        notes: all_notes(plan, launches, counted, measured),
+        notes: all_notes(plan, launches, counted, measured, bound),
     };
     // Huge pages are not advised against where more of them are worth a try.
     if summary.worth_a_try().any(|c| c.huge_pages > 0.0) {
@@ -150,9 +161,14 @@ fn all_notes(
     launches: &[CommandLaunch],
     counted: Option<&Counted>,
     blocks: Option<usize>,
+    bound: Option<&KernelBound>,
 ) -> Vec<Note> {
     let mut notes = notes(plan, launches, counted);
+    let blocks = blocks.filter(|_| bound.is_none());
     notes.extend(super::notes(launches, blocks, FEWEST_LAUNCHES));
+    notes.extend(bound.map(|bound| NoteKind::LittleKernel {
+        share: bound.most_share(),
+    }));
     notes.into_iter().map(Note::from).collect()
 }
 
@@ -202,6 +218,16 @@ pub(super) fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Opti
     let blocks = blocks(plan, launches, &counted);
     let share = line(&blocks, &counted, EventFamily::Faults)?.share;
     Some((share.high - share.low) / 2.0 / share.value.max(LEAST_SHARE))
+}
+
+/// True if the answer is known before there are three blocks.
+pub(super) fn is_settled(plan: &CommandPlan, launches: &[CommandLaunch]) -> bool {
+    let Some(counted) = counted(plan, launches).filter(|counted| counted.doubt.is_none()) else {
+        return false;
+    };
+    let blocks = blocks(plan, launches, &counted);
+    let modules = traced_proof(launches).map_or(&[][..], |proof| &proof.modules);
+    KernelBound::new(plan, launches, &counted, &blocks, modules).is_some()
 }
 
 /// Cost of the command in each block; nothing if it is not to be believed.
