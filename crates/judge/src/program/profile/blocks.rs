@@ -123,14 +123,12 @@ pub(super) fn amount(values: impl Iterator<Item = f64>) -> Option<Amount> {
 }
 
 /// The estimate of what is no figure: where there are too few blocks for an interval, the mean alone.
-pub(super) fn rough(values: impl Iterator<Item = f64> + Clone) -> Option<Amount> {
-    amount(values.clone()).or_else(|| {
-        let value = mean(values);
-        Some(Amount {
-            value,
-            low: value,
-            high: value,
-        })
+pub(super) fn rough(values: impl Iterator<Item = f64> + Clone) -> Amount {
+    let value = mean(values.clone());
+    amount(values).unwrap_or(Amount {
+        value,
+        low: value,
+        high: value,
     })
 }
 
