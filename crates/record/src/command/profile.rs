@@ -272,6 +272,8 @@ pub enum SuggestionKind {
     Spawn,
     /// Memory given back by madvise and touched again.
     KeepAdvised,
+    /// Memory that MADV_FREE marks in a loop, and that is used on.
+    AdviseLess,
     /// Memory unmapped and mapped again.
     KeepMapped,
     /// Memory that mremap moves.
@@ -398,6 +400,9 @@ pub struct ProfileSummary {
     /// Samples of that; 0 where there are none.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub kernel_samples: u64,
+    /// True if processes were sampled from their beginning on; otherwise the part of many short ones is a lower bound.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub kernel_whole: bool,
     /// The same by callers, in seconds.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub kernel_stacks: Option<CallStacks>,

@@ -37,6 +37,9 @@ const RECORDED: f64 = 5_000.0;
 const UNKNOWN_PERIOD: u64 = 1009;
 /// Call stacks wanted of each process, where there are many.
 const LEAST: u64 = 8;
+/// Processes from which on they are many, and CPU time of one below which a period of samples is more than a hundredth of it.
+const MANY: u64 = 20;
+const SHORT_S: f64 = 0.025;
 /// Frames that are kept of a stack, the innermost.
 const MOST_FRAMES: usize = 200;
 /// Bytes of a line of the file, without what follows it.
@@ -262,7 +265,22 @@ pub(super) fn wanted(
     StackFile {
         path: scratch.join(FILE),
         period: period(launches, block, is_attached),
+        wide: !is_attached && has_short_processes(launches),
     }
+}
+
+/// True if a run starts many processes that live shortly.
+fn has_short_processes(launches: &[CommandLaunch]) -> bool {
+    let cpu_s = first_cost(launches, LaunchMode::Plain).map_or(0.0, CommandCost::cpu_s);
+    let processes = processes(launches);
+    processes >= MANY && cpu_s < SHORT_S * processes as f64
+}
+
+/// Processes of a run.
+fn processes(launches: &[CommandLaunch]) -> u64 {
+    let proof =
+        first_cost(launches, LaunchMode::Traced).and_then(|cost| cost.proof.as_ref());
+    proof.map_or(1, |proof| proof.processes)
 }
 
 /// The period of the page faults of a process that runs already of which one is recorded: before it is known how many there
@@ -287,9 +305,7 @@ fn period(launches: &[CommandLaunch], block: i64, is_attached: bool) -> u64 {
     } else {
         WANTED.0.min((WANTED.1 * cpu_s) as u64).max(WANTED.0 / 4)
     };
-    let processes = first_cost(launches, LaunchMode::Traced)
-        .and_then(|cost| cost.proof.as_ref())
-        .map_or(1, |proof| proof.processes);
+    let processes = processes(launches);
     prime(
         if is_attached {
             faults / wanted

@@ -189,7 +189,7 @@ static void count_part(enum work work, const char *call)
     part->samples++;
 }
 
-int kernel_work(const uint64_t *chain, uint64_t count)
+int kernel_work(const uint64_t *chain, uint64_t count, const char **entered)
 {
     enum work work = NO_WORK;
     const char *call = "";
@@ -202,14 +202,19 @@ int kernel_work(const uint64_t *chain, uint64_t count)
             call = s->call;
     }
     work = work ? work : *call ? CALLING : OTHER;
-    count_part(work, call);
+    *entered = call;
     return SAMPLED + (int)work;
 }
 
-void kernel_print(uint64_t period_ns, uint64_t lost)
+void kernel_count(int kind, const char *call)
 {
-    printf(",\"kernel_work\":{\"period_ns\":%llu,\"lost\":%llu,\"parts\":[", (unsigned long long)period_ns,
-           (unsigned long long)lost);
+    count_part((enum work)(kind - SAMPLED), call);
+}
+
+void kernel_print(uint64_t period_ns, uint64_t lost, bool whole)
+{
+    printf(",\"kernel_work\":{\"period_ns\":%llu,\"lost\":%llu,\"whole\":%s,\"parts\":[", (unsigned long long)period_ns,
+           (unsigned long long)lost, whole ? "true" : "false");
     for (int i = 0; i < kernel.part_count; i++) {
         const struct work_part *part = &kernel.parts[i];
         printf("%s{\"event\":\"%s\",\"call\":\"%s\",\"samples\":%llu}", i ? "," : "", names[part->work], part->call,

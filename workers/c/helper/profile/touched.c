@@ -128,6 +128,11 @@ void touched_exit(pid_t pid)
     free(p);
 }
 
+bool touched_knows(pid_t pid)
+{
+    return *entry_of(pid) != NULL;
+}
+
 static enum kind kind_of(uint64_t bytes, bool is_shared, const char *name)
 {
     if (strncmp(name, "[heap", 5) == 0)
@@ -355,6 +360,7 @@ static enum kind kind_of_call(const struct process *p, const struct mapping_call
 static void advise(struct process *p, const struct mapping_call *c)
 {
     const struct mapping *at = mapping_at(p, c->start);
+    touched.lazy_calls += c->advice == MADV_FREE;
     if (!at || at->kind == FILE_BACKED)
         return;
     if (c->advice == MADV_DONTNEED) {

@@ -102,6 +102,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         stacks,
         kernel: sampled.map(SampledKernel::parts).unwrap_or_default(),
         kernel_samples: sampled.map_or(0, SampledKernel::all),
+        kernel_whole: sampled.is_some_and(|sampled| sampled.is_whole),
         kernel_stacks: sampled.and_then(|sampled| places::kernel_stacks(launches, sampled)),
         advice: advice.unwrap_or_default(),
         freeing: family_cost(EventFamily::Freeing, sampled, believed, &blocks),
