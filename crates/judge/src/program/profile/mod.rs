@@ -112,6 +112,11 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         counts: counted.map(|c| c.shown.clone()),
         notes: all_notes(plan, launches, counted, measured, bound),
     };
+    // Where memory is short, what keeps more of it is no remedy.
+    let mut advice = summary.advice.iter();
+    if advice.any(|advice| advice.kind == SuggestionKind::MoreMemory) {
+        summary.candidates.retain(|c| c.huge_pages < 0.0);
+    }
     // Huge pages are not advised against where more of them are worth a try.
     if summary.worth_a_try().any(|c| c.huge_pages > 0.0) {
         summary
@@ -347,6 +352,20 @@ mod tests {
         near(first.cost.seconds.value, 0.07);
         near(first.cost.share.value, 0.07);
         assert_eq!(of.advice[0].kind, SuggestionKind::Spawn);
+    }
+
+    #[test]
+    fn where_memory_is_short_nothing_that_keeps_more_is_proposed() {
+        let with = |reclaim: u64| {
+            let parts = [
+                (MemoryEvent::Unknown, "", 300),
+                (MemoryEvent::Reclaim, "", reclaim),
+            ];
+            let of = sampled(&parts);
+            (of.candidates.len(), of.advice.iter().any(|a| a.kind == SuggestionKind::MoreMemory))
+        };
+        assert_eq!(with(300), (0, true));
+        assert!(with(30).0 > 0 && !with(30).1);
     }
 
     #[test]
