@@ -37,7 +37,8 @@ const RECORDED: f64 = 5_000.0;
 const UNKNOWN_PERIOD: u64 = 1009;
 /// Call stacks wanted of each process, where there are many.
 const LEAST: u64 = 8;
-/// Processes from which on they are many, and CPU time of one below which a period of samples is more than a hundredth of it.
+/// Processes and threads from which on they are many, and CPU time of one below which a period of samples is more than a hundredth
+/// of it.
 const MANY: u64 = 20;
 const SHORT_S: f64 = 0.025;
 /// Frames that are kept of a stack, the innermost.
@@ -265,15 +266,19 @@ pub(super) fn wanted(
     StackFile {
         path: scratch.join(FILE),
         period: period(launches, block, is_attached),
-        wide: !is_attached && has_short_processes(launches),
+        wide: !is_attached && has_short_threads(launches),
     }
 }
 
-/// True if a run starts many processes that live shortly.
-fn has_short_processes(launches: &[CommandLaunch]) -> bool {
+/// True if a run starts many processes or threads that live shortly.
+fn has_short_threads(launches: &[CommandLaunch]) -> bool {
     let cpu_s = first_cost(launches, LaunchMode::Plain).map_or(0.0, CommandCost::cpu_s);
-    let processes = processes(launches);
-    processes >= MANY && cpu_s < SHORT_S * processes as f64
+    let traced = first_cost(launches, LaunchMode::Traced);
+    let threads = traced
+        .and_then(|cost| cost.faults.as_ref())
+        .map_or(0, |faults| faults.threads);
+    let all = processes(launches).saturating_add(threads);
+    all >= MANY && cpu_s < SHORT_S * all as f64
 }
 
 /// Processes of a run.

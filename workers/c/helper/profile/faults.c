@@ -528,6 +528,7 @@ void faults_print(void)
     print_count("other_blocks", t->other_blocks);
     print_count("other_faults", scaled(t->other_faults));
     print_count("processes", t->processes);
+    print_count("threads", t->threads);
     print_count("unknown_direction", scaled(t->unknown_direction));
     static const char *const calls[MAPPING_CALLS] = {"mmap", "munmap", "mremap", "madvise", "brk"};
     printf(",\"java\":%s", t->java ? "true" : "false");

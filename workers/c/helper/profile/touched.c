@@ -81,6 +81,7 @@ void touched_fork(pid_t parent, pid_t child)
         return;
     if (parent == child) {
         from->threads++;
+        touched.threads++;
         return;
     }
     struct process *to = process_of(child);

@@ -20,7 +20,7 @@ struct touched {
     uint64_t raced;                          /* of a page that another thread was just getting */
     /* If mappings were advised: blocks that would be huge, and the faults in them that there would not be. */
     uint64_t malloc_blocks, malloc_faults, other_blocks, other_faults;
-    uint64_t processes, unknown_direction, java;
+    uint64_t processes, threads, unknown_direction, java; /* `threads`: beside the first of each process */
     uint64_t unused_pages;                   /* never touched, of blocks that malloc gave back */
     uint64_t calls[5], lazy_calls, returned_bytes, moved_bytes; /* calls by kind, where these are seen; those of MADV_FREE */
 };
