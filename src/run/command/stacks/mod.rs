@@ -610,6 +610,8 @@ mod tests {
             [60_000, 10_000].map(|user_us| period(&launches(90_000, 1, user_us), 0, false)),
             [751, 1451]
         );
+        let is_short = |processes, user_us| has_short_threads(&launches(1, processes, user_us));
+        assert!(is_short(1000, SECOND) && !is_short(1000, 60 * SECOND) && !is_short(5, SECOND / 100));
         // Of a process that runs already few are recorded, and in the first window hardly any.
         let busy = launches(90_000, 0, SECOND);
         assert_eq!(period(&busy, 0, true), 367);
