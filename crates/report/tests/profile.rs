@@ -198,7 +198,10 @@ fn a_change_of_a_call_stands_with_the_function_that_calls_it() {
         screen(&summary, false)
     };
     let mapped = with(SuggestionKind::KeepMapped, "munmap");
-    assert!(mapped.contains("drop_table: memory is unmapped"), "{mapped}");
+    assert!(
+        mapped.contains("drop_table: memory is unmapped"),
+        "{mapped}"
+    );
     let advised = with(SuggestionKind::KeepAdvised, "madvise");
     assert!(advised.contains("shrink_arena: madvise gives"), "{advised}");
     let other = with(SuggestionKind::KeepMapped, "brk");

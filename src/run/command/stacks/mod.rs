@@ -283,8 +283,7 @@ fn has_short_threads(launches: &[CommandLaunch]) -> bool {
 
 /// Processes of a run.
 fn processes(launches: &[CommandLaunch]) -> u64 {
-    let proof =
-        first_cost(launches, LaunchMode::Traced).and_then(|cost| cost.proof.as_ref());
+    let proof = first_cost(launches, LaunchMode::Traced).and_then(|cost| cost.proof.as_ref());
     proof.map_or(1, |proof| proof.processes)
 }
 
@@ -611,7 +610,9 @@ mod tests {
             [751, 1451]
         );
         let is_short = |processes, user_us| has_short_threads(&launches(1, processes, user_us));
-        assert!(is_short(1000, SECOND) && !is_short(1000, 60 * SECOND) && !is_short(5, SECOND / 100));
+        assert!(
+            is_short(1000, SECOND) && !is_short(1000, 60 * SECOND) && !is_short(5, SECOND / 100)
+        );
         // Of a process that runs already few are recorded, and in the first window hardly any.
         let busy = launches(90_000, 0, SECOND);
         assert_eq!(period(&busy, 0, true), 367);

@@ -165,7 +165,12 @@ fn given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
         // Pages that MADV_FREE marks stay until memory is short: they have no page fault when they are touched again.
         let is_lazy = 2 * costs.calls("madvise(MADV_FREE)") > advised;
         if is_lazy {
-            list.add(SuggestionKind::AdviseLess, by_madvise, &[FreeBase], "madvise");
+            list.add(
+                SuggestionKind::AdviseLess,
+                by_madvise,
+                &[FreeBase],
+                "madvise",
+            );
         } else {
             let cost = sum(by_madvise, again);
             list.add(SuggestionKind::KeepAdvised, cost, &[FreeBase], "madvise");

@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One block: a plain launch and the prices that were measured next to it.
 pub(super) struct ProfileBlock<'a> {
     pub plain: &'a CommandCost,
+    /// CPU time of that launch in the kernel.
+    pub kernel_s: f64,
     pub prices: BlockPrices,
     /// Faults of the plain launch per recorded fault.
     pub scale: f64,
@@ -89,6 +91,7 @@ pub(super) fn blocks<'a>(
         };
         blocks.push(ProfileBlock {
             plain,
+            kernel_s: plain.kernel_s(),
             prices,
             scale,
             factors: BTreeMap::new(),

@@ -46,6 +46,13 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let believed = counted.filter(|_| outcome == Status::Ok);
     let sampled = believed.and_then(|_| SampledKernel::new(launches, &blocks));
     let sampled = sampled.as_ref();
+    // The kernel's clock counts a process that no tick meets as user time: where nothing is without samples, they know better.
+    if let Some(kernel) = sampled.filter(|sampled| sampled.is_whole) {
+        let share = kernel.cost(|_, _| true).share.value;
+        blocks
+            .iter_mut()
+            .for_each(|block| block.kernel_s = share * block.plain.cpu_s());
+    }
     let consistency = believed.and_then(|counted| scaled_consistency(sampled, &blocks, counted));
     let factors = believed.map(|counted| factors(sampled, consistency, &blocks, counted));
     for block in &mut blocks {
@@ -87,7 +94,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         blocks: blocks.len(),
         by_kind: counted.is_some_and(|c| !c.followed.is_empty()),
         cpu_s,
-        kernel_s: amount(blocks.iter().map(|block| block.plain.kernel_s()))
+        kernel_s: amount(blocks.iter().map(|block| block.kernel_s))
             .or_else(|| bound.map(|bound| bound.kernel_s)),
         overhead: is_command.then(|| overhead(launches)).flatten(),
         following: following::following(plan, launches),
@@ -362,7 +369,12 @@ mod tests {
                 (MemoryEvent::Reclaim, "", reclaim),
             ];
             let of = sampled(&parts);
-            (of.candidates.len(), of.advice.iter().any(|a| a.kind == SuggestionKind::MoreMemory))
+            (
+                of.candidates.len(),
+                of.advice
+                    .iter()
+                    .any(|a| a.kind == SuggestionKind::MoreMemory),
+            )
         };
         assert_eq!(with(300), (0, true));
         assert!(with(30).0 > 0 && !with(30).1);

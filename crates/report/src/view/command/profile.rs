@@ -190,7 +190,11 @@ fn counted(summary: &ProfileSummary) -> Vec<String> {
     vec![format!(
         "A {unit}, by {} {}: {}.",
         summary.blocks,
-        if summary.blocks == 1 { "block" } else { "blocks" },
+        if summary.blocks == 1 {
+            "block"
+        } else {
+            "blocks"
+        },
         parts.join(", ")
     )]
 }
