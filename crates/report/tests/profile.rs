@@ -168,6 +168,22 @@ fn many_short_processes_are_named_as_such() {
     assert!(!whole.contains("At least"), "{whole}");
 }
 
+/// A function that calls itself is one line, whatever its depth.
+#[test]
+fn recursion_is_one_line_of_the_tree() {
+    let mut summary = talkative();
+    let table = summary.kernel_stacks.as_mut().unwrap();
+    table.frames[0].function = "build".to_owned();
+    table.frames[1].function = "grow".to_owned();
+    for (at, stack) in table.stacks.iter_mut().enumerate() {
+        stack.frames = vec![0; 1 + at % 5];
+        stack.frames.push(1);
+    }
+    let text = screen(&summary, false);
+    assert_eq!(text.matches("build").count(), 1, "{text}");
+    assert!(text.contains("grow"), "{text}");
+}
+
 /// Memory that one function unmaps and another gives back by madvise: the advice names the function that calls it.
 #[test]
 fn a_change_of_a_call_stands_with_the_function_that_calls_it() {

@@ -41,6 +41,9 @@ const LEAST: u64 = 8;
 /// of it.
 const MANY: u64 = 20;
 const SHORT_S: f64 = 0.025;
+/// Seconds for a KiB that is given back, about, and the share of CPU time from which on that is worth being seen.
+const FREED_KIB_S: f64 = 60e-9;
+const NOTICED: f64 = 0.01;
 /// Frames that are kept of a stack, the innermost.
 const MOST_FRAMES: usize = 200;
 /// Bytes of a line of the file, without what follows it.
@@ -266,19 +269,23 @@ pub(super) fn wanted(
     StackFile {
         path: scratch.join(FILE),
         period: period(launches, block, is_attached),
-        wide: !is_attached && has_short_threads(launches),
+        wide: !is_attached && misses_much(launches),
     }
 }
 
-/// True if a run starts many processes or threads that live shortly.
-fn has_short_threads(launches: &[CommandLaunch]) -> bool {
-    let cpu_s = first_cost(launches, LaunchMode::Plain).map_or(0.0, CommandCost::cpu_s);
+/// True if a process's own clock would miss much of its time in the kernel: the first period of many that live shortly, or, since
+/// Linux 6.16, the end of one with much memory.
+fn misses_much(launches: &[CommandLaunch]) -> bool {
+    let Some(plain) = first_cost(launches, LaunchMode::Plain) else {
+        return false;
+    };
     let traced = first_cost(launches, LaunchMode::Traced);
     let threads = traced
         .and_then(|cost| cost.faults.as_ref())
         .map_or(0, |faults| faults.threads);
     let all = processes(launches).saturating_add(threads);
-    all >= MANY && cpu_s < SHORT_S * all as f64
+    let is_short = all >= MANY && plain.cpu_s() < SHORT_S * all as f64;
+    is_short || FREED_KIB_S * plain.max_rss_kib as f64 >= NOTICED * plain.cpu_s()
 }
 
 /// Processes of a run.
@@ -609,7 +616,7 @@ mod tests {
             [60_000, 10_000].map(|user_us| period(&launches(90_000, 1, user_us), 0, false)),
             [751, 1451]
         );
-        let is_short = |processes, user_us| has_short_threads(&launches(1, processes, user_us));
+        let is_short = |processes, user_us| misses_much(&launches(1, processes, user_us));
         assert!(
             is_short(1000, SECOND) && !is_short(1000, 60 * SECOND) && !is_short(5, SECOND / 100)
         );

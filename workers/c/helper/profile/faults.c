@@ -386,7 +386,7 @@ static void pass_stack(const struct record *r)
 {
     int kind = r->stack->kind;
     bool is_known = kind >= 0;
-    if (is_known && stacks_are_wide() && !touched_knows(r->pid)) {
+    if (is_known && stacks_are_wide() && !touched_knew(r->pid)) {
         free(r->stack); /* of somebody else's process */
         return;
     }

@@ -43,7 +43,7 @@ extern struct touched touched;
 void touched_fork(pid_t parent, pid_t child);   /* a new process, or, where both are the same, a new thread */
 void touched_exec(pid_t pid);
 void touched_exit(pid_t pid);
-bool touched_knows(pid_t pid); /* it was forked or executed here, and has not ended */
+bool touched_knew(pid_t pid); /* it was forked or executed here, whether or not it has ended */
 void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, const char *name);
 void touched_call(pid_t pid, const struct mapping_call *call);
 /* A page that was there when the process began to be followed: its own alone, or shared since a fork. */

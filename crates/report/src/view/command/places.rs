@@ -50,11 +50,15 @@ impl<'a> CostNode<'a> {
             let mut node = &mut root;
             node.seconds += stack.weight;
             let frames = stack.frames.iter().take(MOST_FRAMES);
+            let mut caller = None;
             for frame in frames.filter_map(|&at| stacks.frames.get(at)) {
-                node = node
-                    .called
-                    .entry((&frame.function, &frame.module))
-                    .or_default();
+                let name = (frame.function.as_str(), frame.module.as_str());
+                // A function that calls itself is one node, however deep it goes.
+                if caller == Some(name) && !name.0.is_empty() {
+                    continue;
+                }
+                caller = Some(name);
+                node = node.called.entry(name).or_default();
                 node.seconds += stack.weight;
                 *node.places.entry((&frame.file, frame.line)).or_default() += stack.weight;
             }
