@@ -5,7 +5,8 @@
     validity/study.py --table FOLDER               prints tables and verdict of what was measured
     LIST=held-out.tsv validity/study.py PAGEWISE FOLDER; validity/study.py --held-out FOLDER
                                                    the same with programs that taught nothing; judged by the intervals that `profile` printed
-    validity/study.py --repeat PAGEWISE FOLDER     measures both lists and judges their frozen half; the exit code is 0 where all of it holds
+    validity/study.py --repeat PAGEWISE FOLDER [NAME …]
+                                                   measures both lists and judges their frozen half; the exit code is 0 where all of it holds
     validity/study.py --freeze                     prints what validity/frozen holds: the seal of the frozen half
 
 The model's error is learnt on the first half by split conformal prediction: how far the measured change of CPU time was off, as a share of what
@@ -235,13 +236,13 @@ def held_out(folder):
     print(f"proposed and shown to cost more than {100 * COSTS:.0f} %: {', '.join(map(name, costly)) or 'none'} (of {sum(row['proposed'] for row in every)} proposed)")
 
 
-def repeat(pagewise, folder):
+def repeat(pagewise, folder, wanted):
     """Measures everything that is here, and judges the frozen half by the words and intervals that `profile` printed."""
     if seal() != (HERE / "frozen").read_text().strip():
         sys.exit("the frozen half is not what it was: validity/study.py --freeze says what it is now")
     for listed in LISTS:
         os.environ["LIST"] = listed
-        measure(pagewise, folder, [])
+        measure(pagewise, folder, wanted)
     results = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
     frozen = [r for r in results if r["half"] != "1"]
     every = [row for row in rows(folder) if row["half"] != "1" and is_usable(row)]
@@ -340,10 +341,12 @@ def table(folder):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2 or (sys.argv[1] != "--freeze" and len(sys.argv) < 3):
+        sys.exit(__doc__)
     if sys.argv[1] == "--freeze":
         print(seal())
     elif sys.argv[1] == "--repeat":
-        repeat(str(Path(sys.argv[2]).resolve()), Path(sys.argv[3]).resolve())
+        repeat(str(Path(sys.argv[2]).resolve()), Path(sys.argv[3]).resolve(), sys.argv[4:])
     elif sys.argv[1] in ("--table", "--held-out"):
         (table if sys.argv[1] == "--table" else held_out)(Path(sys.argv[2]))
     else:

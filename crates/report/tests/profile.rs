@@ -159,6 +159,69 @@ fn many_short_processes_are_named_as_such() {
     );
     let few = with(5.0);
     assert!(few.contains("page faults"), "{few}");
+    // Processes that were sampled from their beginning on have their whole cost.
+    summary.kernel_whole = true;
+    let counts = summary.counts.as_mut().unwrap();
+    counts.processes = (cpu_s / 1e-3).max(20.0);
+    let whole = command::briefly(&CommandSummary::Profile(Box::new(summary))).concat();
+    assert!(whole.contains("60 % of CPU is starting"), "{whole}");
+    assert!(!whole.contains("At least"), "{whole}");
+}
+
+/// A function that calls itself is one line, whatever its depth.
+#[test]
+fn recursion_is_one_line_of_the_tree() {
+    let mut summary = talkative();
+    let table = summary.kernel_stacks.as_mut().unwrap();
+    table.frames[0].function = "build".to_owned();
+    table.frames[1].function = "grow".to_owned();
+    for (at, stack) in table.stacks.iter_mut().enumerate() {
+        stack.frames = vec![0; 1 + at % 5];
+        stack.frames.push(1);
+    }
+    let text = screen(&summary, false);
+    assert_eq!(text.matches("build").count(), 1, "{text}");
+    assert!(text.contains("grow"), "{text}");
+}
+
+/// Memory that one function unmaps and another gives back by madvise: the advice names the function that calls it.
+#[test]
+fn a_change_of_a_call_stands_with_the_function_that_calls_it() {
+    let mut summary = talkative();
+    let frame = |function: &str, module: &str| CallFrame {
+        function: function.to_owned(),
+        module: module.to_owned(),
+        ..CallFrame::default()
+    };
+    let stack = |frames: &[usize], weight: f64| CallStack {
+        frames: frames.to_vec(),
+        event: MemoryEvent::FreeBase,
+        weight,
+    };
+    summary.kernel_stacks = Some(CallStacks {
+        frames: vec![
+            frame("drop_table", "program"),
+            frame("munmap", "libc.so.6"),
+            frame("shrink_arena", "program"),
+            frame("__madvise", "libc.so.6"),
+        ],
+        stacks: vec![stack(&[0, 1], 3.0), stack(&[2, 3], 1.0)],
+    });
+    let with = |kind: SuggestionKind, call: &str| {
+        let mut summary = summary.clone();
+        summary.advice.truncate(1);
+        (summary.advice[0].kind, summary.advice[0].call) = (kind, call.to_owned());
+        screen(&summary, false)
+    };
+    let mapped = with(SuggestionKind::KeepMapped, "munmap");
+    assert!(
+        mapped.contains("drop_table: memory is unmapped"),
+        "{mapped}"
+    );
+    let advised = with(SuggestionKind::KeepAdvised, "madvise");
+    assert!(advised.contains("shrink_arena: madvise gives"), "{advised}");
+    let other = with(SuggestionKind::KeepMapped, "brk");
+    assert!(other.contains("drop_table: memory is unmapped"), "{other}");
 }
 
 /// A program that waits for its pages takes little CPU time: that is no reason to stop.

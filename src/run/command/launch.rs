@@ -41,11 +41,13 @@ pub struct WindowEvents {
     pub stacks: Option<StackFile>,
 }
 
-/// File that takes the stack of one page fault in `period`.
+/// File that takes the stack of one page fault in `period`; `wide` where processes are so short that the kernel's time is to be
+/// sampled by clocks of the processors.
 #[derive(Clone, Debug)]
 pub struct StackFile {
     pub path: PathBuf,
     pub period: u64,
+    pub wide: bool,
 }
 
 /// Study of a program, and where its launches leave their files.
@@ -70,13 +72,16 @@ pub fn launch(
         let members = cgroup.join("cgroup.procs");
         options.extend(["--cgroup".into(), members.into()]);
     }
-    if let Some(StackFile { path, period }) = stacks {
+    if let Some(StackFile { path, period, wide }) = stacks {
         options.extend([
             "--stacks".into(),
             path.into(),
             "--stack-period".into(),
             period.to_string().into(),
         ]);
+        if wide {
+            options.extend(["--wide".into(), "1".into()]);
+        }
     }
     let subject = &place.plan.arms[arm];
     let _held = place.changes.hold(subject)?;
@@ -117,7 +122,7 @@ pub fn attached(
     ];
     let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "attach".into()];
     command_line.extend(numbers.map(OsString::from));
-    if let Some(StackFile { path, period }) = observed.stacks {
+    if let Some(StackFile { path, period, .. }) = observed.stacks {
         command_line.extend([path.into(), period.to_string().into()]);
     }
     let (cost, messages) = run_helper(&command_line, process.window_s, scratch, signals)?;

@@ -2,7 +2,7 @@
 
 use super::arms;
 use anyhow::Result;
-use record::command::ProfileSummary;
+use record::command::{ProfileSummary, SuggestionKind};
 use record::setting::Setting;
 use std::collections::BTreeSet;
 
@@ -25,7 +25,10 @@ pub fn worth_a_try(command: &[String], summary: &ProfileSummary) -> Result<Vec<S
     // Huge pages are not tried both ways: fewer of them only where they are the cost.
     let are_costly = summary.worth_a_try().any(|c| c.huge_pages < 0.0);
     let settings = arms::all()?;
-    for setting in settings.into_iter().filter(|setting| !setting.saves_memory) {
+    // Where memory is short, what needs less of it may save the time of taking it back.
+    let mut advice = summary.advice.iter();
+    let is_short = advice.any(|advice| advice.kind == SuggestionKind::MoreMemory);
+    for setting in settings.into_iter().filter(|s| s.saves_memory == is_short) {
         let contradicts = if are_costly {
             setting.needs_thp
         } else {

@@ -36,7 +36,7 @@ static struct {
     const char *input, *cpus, *cgroup, *stacks, *evict[MAX_EVICT];
     int evicts;
     uint64_t limit_ms, window_ms, watch_ms, split_us, stack_period, kernel_ns;
-    bool proof, faults, no_thp, merge, discard;
+    bool proof, faults, wide, no_thp, merge, discard;
     char **command;
 } asked;
 
@@ -102,7 +102,9 @@ static void try_option(const char *name, char *value)
     else if (strcmp(name, "--kernel-ns") == 0) {
         asked.kernel_ns = strtoull(value, NULL, 10);
         asked.faults = true;
-    } else if (strcmp(name, "--split-us") == 0)
+    } else if (strcmp(name, "--wide") == 0)
+        asked.wide = true;
+    else if (strcmp(name, "--split-us") == 0)
         asked.split_us = strtoull(value, NULL, 10);
     else if (strcmp(name, "--no-thp") == 0)
         asked.no_thp = true;
@@ -286,7 +288,7 @@ static void start(void)
     if (is_followed()) {
         bool traced = asked.proof && proof_begin(job.pid);
         if (asked.kernel_ns)
-            faults_sample(job.pid, asked.stacks, asked.kernel_ns);
+            faults_sample(job.pid, asked.stacks, asked.kernel_ns, asked.wide);
         else if (asked.faults)
             faults_begin(job.pid, asked.stacks, asked.stack_period);
         if (asked.split_us)

@@ -51,7 +51,11 @@ pub fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64>
 
 /// True if an interim analysis ends the study.
 pub fn is_settled(plan: &CommandPlan, launches: &[CommandLaunch]) -> bool {
-    trial::interim(plan, launches).is_some()
+    if plan.kind == Kind::Profile {
+        profile::is_settled(plan, launches)
+    } else {
+        trial::interim(plan, launches).is_some()
+    }
 }
 
 /// Times of one arm in every block.

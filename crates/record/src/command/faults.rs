@@ -37,6 +37,8 @@ pub struct Faults {
     pub other_faults: u64,
     /// Processes whose faults were recorded.
     pub processes: u64,
+    /// Threads that these started, beside the first of each.
+    pub threads: u64,
     /// Faults of which it is not known whether they read or wrote; they are taken for writes.
     pub unknown_direction: u64,
     /// True if a Java virtual machine was among the processes.

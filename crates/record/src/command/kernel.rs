@@ -11,6 +11,9 @@ pub struct KernelWork {
     pub period_ns: u64,
     /// Samples that were lost.
     pub lost: u64,
+    /// True if no stretch of any process is without samples; otherwise the first period of each is.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub whole: bool,
     /// Samples by the work that they met.
     pub parts: Vec<SampledPart>,
 }

@@ -272,6 +272,8 @@ pub enum SuggestionKind {
     Spawn,
     /// Memory given back by madvise and touched again.
     KeepAdvised,
+    /// Memory that MADV_FREE marks in a loop, and that is used on.
+    AdviseLess,
     /// Memory unmapped and mapped again.
     KeepMapped,
     /// Memory that mremap moves.
@@ -328,6 +330,14 @@ pub struct Candidate {
 impl Candidate {
     /// Error of every prediction of `keep`, as a share of CPU time (docs/validity.md). A smaller saving may as well be a cost.
     pub const KEEP_SLACK: f64 = 0.02;
+    /// Share of CPU time that it is predicted to save at least where it is worth a try; negative where it may cost as much.
+    pub fn least_share(&self) -> f64 {
+        if self.huge_pages > 0.0 {
+            -NOT_PREDICTED
+        } else {
+            Candidate::KEEP_SLACK
+        }
+    }
     /// True if the interval excludes no saving. Otherwise the saving is no figure.
     pub fn is_settled(&self) -> bool {
         self.kernel_s.low > 0.0
@@ -390,6 +400,9 @@ pub struct ProfileSummary {
     /// Samples of that; 0 where there are none.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub kernel_samples: u64,
+    /// True if processes were sampled from their beginning on; otherwise the part of many short ones is a lower bound.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub kernel_whole: bool,
     /// The same by callers, in seconds.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub kernel_stacks: Option<CallStacks>,
@@ -422,15 +435,8 @@ impl ProfileSummary {
     /// Candidates worth a try, the largest saving first.
     pub fn worth_a_try(&self) -> impl Iterator<Item = &Candidate> {
         let cpu_s = self.cpu_s.map_or(0.0, |cpu_s| cpu_s.value);
-        let least = |c: &Candidate| {
-            if c.huge_pages > 0.0 {
-                -NOT_PREDICTED
-            } else {
-                Candidate::KEEP_SLACK
-            }
-        };
         self.candidates
             .iter()
-            .filter(move |c| c.kernel_s.value > least(c) * cpu_s)
+            .filter(move |c| c.kernel_s.value > c.least_share() * cpu_s)
     }
 }

@@ -86,6 +86,8 @@ pub enum NoteKind {
     ManyProcesses { processes: u64 },
     /// Fewer blocks than an interval needs.
     TooFew { least: usize },
+    /// A profile ended before that: the kernel has this share of CPU time at most.
+    LittleKernel { share: f64 },
     /// Single page faults were not followed, for this reason.
     FaultsUnseen { reason: String },
     /// Kinds of page faults were not requested.

@@ -267,6 +267,7 @@ mod tests {
             SettledEarly { precision: 0.01 },
             ManyProcesses { processes: 200 },
             TooFew { least: 6 },
+            LittleKernel { share: 0.013 },
             FaultsUnseen { reason: text() },
             TotalsOnly,
             NoStacks { reason: text() },

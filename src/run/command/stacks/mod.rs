@@ -37,6 +37,13 @@ const RECORDED: f64 = 5_000.0;
 const UNKNOWN_PERIOD: u64 = 1009;
 /// Call stacks wanted of each process, where there are many.
 const LEAST: u64 = 8;
+/// Processes and threads from which on they are many, and CPU time of one below which a period of samples is more than a hundredth
+/// of it.
+const MANY: u64 = 20;
+const SHORT_S: f64 = 0.025;
+/// Seconds for a KiB that is given back, about, and the share of CPU time from which on that is worth being seen.
+const FREED_KIB_S: f64 = 60e-9;
+const NOTICED: f64 = 0.01;
 /// Frames that are kept of a stack, the innermost.
 const MOST_FRAMES: usize = 200;
 /// Bytes of a line of the file, without what follows it.
@@ -262,7 +269,29 @@ pub(super) fn wanted(
     StackFile {
         path: scratch.join(FILE),
         period: period(launches, block, is_attached),
+        wide: !is_attached && misses_much(launches),
     }
+}
+
+/// True if a process's own clock would miss much of its time in the kernel: the first period of many that live shortly, or, since
+/// Linux 6.16, the end of one with much memory.
+fn misses_much(launches: &[CommandLaunch]) -> bool {
+    let Some(plain) = first_cost(launches, LaunchMode::Plain) else {
+        return false;
+    };
+    let traced = first_cost(launches, LaunchMode::Traced);
+    let threads = traced
+        .and_then(|cost| cost.faults.as_ref())
+        .map_or(0, |faults| faults.threads);
+    let all = processes(launches).saturating_add(threads);
+    let is_short = all >= MANY && plain.cpu_s() < SHORT_S * all as f64;
+    is_short || FREED_KIB_S * plain.max_rss_kib as f64 >= NOTICED * plain.cpu_s()
+}
+
+/// Processes of a run.
+fn processes(launches: &[CommandLaunch]) -> u64 {
+    let proof = first_cost(launches, LaunchMode::Traced).and_then(|cost| cost.proof.as_ref());
+    proof.map_or(1, |proof| proof.processes)
 }
 
 /// The period of the page faults of a process that runs already of which one is recorded: before it is known how many there
@@ -287,9 +316,7 @@ fn period(launches: &[CommandLaunch], block: i64, is_attached: bool) -> u64 {
     } else {
         WANTED.0.min((WANTED.1 * cpu_s) as u64).max(WANTED.0 / 4)
     };
-    let processes = first_cost(launches, LaunchMode::Traced)
-        .and_then(|cost| cost.proof.as_ref())
-        .map_or(1, |proof| proof.processes);
+    let processes = processes(launches);
     prime(
         if is_attached {
             faults / wanted
@@ -588,6 +615,10 @@ mod tests {
         assert_eq!(
             [60_000, 10_000].map(|user_us| period(&launches(90_000, 1, user_us), 0, false)),
             [751, 1451]
+        );
+        let is_short = |processes, user_us| misses_much(&launches(1, processes, user_us));
+        assert!(
+            is_short(1000, SECOND) && !is_short(1000, 60 * SECOND) && !is_short(5, SECOND / 100)
         );
         // Of a process that runs already few are recorded, and in the first window hardly any.
         let busy = launches(90_000, 0, SECOND);

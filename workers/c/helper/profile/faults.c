@@ -49,7 +49,7 @@ static struct {
     size_t count, room;
     uint32_t number;
     uint64_t lost, samples;
-    bool follows, in_kernel, has_stacks, attached;
+    bool follows, in_kernel, has_stacks, attached, wide;
     uint64_t clock_ns; /* the kernel's time is sampled instead of faults */
     uint64_t period;   /* one fault in so many is recorded; 0 and 1 are each */
     char reason[160];
@@ -201,7 +201,7 @@ void faults_attach(pid_t pid, struct follow how)
     faults.attached = true;
     faults.period = how.period;
     if (how.kernel_ns)
-        faults_sample(pid, how.stacks, how.kernel_ns);
+        faults_sample(pid, how.stacks, how.kernel_ns, false);
     else
         faults_begin(pid, how.stacks, how.stack_period);
     if (!faults.follows)
@@ -242,7 +242,7 @@ void faults_begin(pid_t pid, const char *stacks, uint64_t period)
     faults.follows = true;
     faults.has_stacks = stacks != NULL;
     if (stacks)
-        stacks_begin(pid, (struct stack_events){faults.in_kernel, faults.attached, faults.clock_ns != 0, period}, stacks);
+        stacks_begin(pid, (struct stack_events){faults.in_kernel, faults.attached, faults.clock_ns != 0, faults.wide, period}, stacks);
     faults.poll = epoll_create1(EPOLL_CLOEXEC);
     for (int i = 0; i < faults.cpus; i++) {
         struct epoll_event when = {.events = EPOLLIN | EPOLLET};
@@ -251,9 +251,10 @@ void faults_begin(pid_t pid, const char *stacks, uint64_t period)
     stacks_poll(faults.poll);
 }
 
-void faults_sample(pid_t pid, const char *stacks, uint64_t period_ns)
+void faults_sample(pid_t pid, const char *stacks, uint64_t period_ns, bool wide)
 {
     faults.clock_ns = period_ns;
+    faults.wide = wide;
     if (!kernel_names()) {
         snprintf(faults.reason, sizeof faults.reason, "/proc/kallsyms has no addresses");
         return;
@@ -374,7 +375,8 @@ static int by_time(const void *a, const void *b)
 
 static void take_stack(pid_t pid, uint64_t time, uint64_t address, uint32_t lost, struct saved_stack *stack)
 {
-    keep((struct record){.type = STACK, .pid = pid, .time = time + LATE_NS, .address = address, .parent = (int32_t)lost + 1,
+    uint64_t late_ns = stack->kind < 0 ? LATE_NS : 0; /* of a sample of the kernel's time no other record is waited for */
+    keep((struct record){.type = STACK, .pid = pid, .time = time + late_ns, .address = address, .parent = (int32_t)lost + 1,
                          .stack = stack});
 }
 
@@ -384,6 +386,12 @@ static void pass_stack(const struct record *r)
 {
     int kind = r->stack->kind;
     bool is_known = kind >= 0;
+    if (is_known && stacks_are_wide() && !touched_knew(r->pid)) {
+        free(r->stack); /* of somebody else's process */
+        return;
+    }
+    if (is_known)
+        kernel_count(kind, r->stack->call);
     for (const struct record *f = r; !is_known && f-- > faults.pending && f->time + LATE_NS >= r->time;)
         if (f->type == PERF_RECORD_SAMPLE && f->pid == r->pid && f->address / 4096 == r->address / 4096)
             kind = f->parent;
@@ -481,7 +489,7 @@ void faults_print(void)
     }
     if (faults.clock_ns) {
         read_until(UINT64_MAX);
-        kernel_print(faults.clock_ns, stacks_lost());
+        kernel_print(faults.clock_ns, stacks_lost(), stacks_are_wide());
         stacks_print();
         return;
     }
@@ -520,6 +528,7 @@ void faults_print(void)
     print_count("other_blocks", t->other_blocks);
     print_count("other_faults", scaled(t->other_faults));
     print_count("processes", t->processes);
+    print_count("threads", t->threads);
     print_count("unknown_direction", scaled(t->unknown_direction));
     static const char *const calls[MAPPING_CALLS] = {"mmap", "munmap", "mremap", "madvise", "brk"};
     printf(",\"java\":%s", t->java ? "true" : "false");
@@ -528,6 +537,8 @@ void faults_print(void)
         print_count("moved_bytes", t->moved_bytes);
         for (int i = 0; i < MAPPING_CALLS; i++)
             print_count(calls[i], t->calls[i]);
+        if (t->lazy_calls)
+            print_count("madvise(MADV_FREE)", t->lazy_calls);
         printf("}");
     }
     printf("}");

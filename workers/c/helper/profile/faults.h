@@ -1,14 +1,16 @@
 /* The page faults of a command, one by one, by the kernel's software events. */
 #ifndef PAGEWISE_FAULTS_H
 #define PAGEWISE_FAULTS_H
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* Follows the process, which has not become the command yet, and all that it starts. Where that is not permitted the reason is
  * printed with the counts, and there are none. With a file, it gets the stacks of one fault in `period` (stacks.h). */
 void faults_begin(pid_t pid, const char *stacks, uint64_t period);
-/* Samples the kernel's time for the process and all that it starts instead, once in `period_ns`, with the stacks. */
-void faults_sample(pid_t pid, const char *stacks, uint64_t period_ns);
+/* Samples the kernel's time for the process and all that it starts instead, once in `period_ns`, with the stacks; `wide`, where
+ * that is permitted, by clocks of the processors (stacks.h). */
+void faults_sample(pid_t pid, const char *stacks, uint64_t period_ns, bool wide);
 /* How a process that runs already is followed: with the stacks of one fault in `stack_period`, recording one in `period`; or by
  * samples of the kernel's time instead. */
 struct follow {

@@ -41,7 +41,7 @@ static const struct {
               "folios_put_refs release_pages"},
     {FORKING, "dup_mmap dup_mm copy_page_range copy_mm anon_vma_fork"},
     {STARTING, "copy_process kernel_clone _do_fork ret_from_fork ret_from_fork_asm schedule_tail wake_up_new_task do_exit "
-               "do_group_exit release_task wait_consider_task"},
+               "do_group_exit release_task wait_consider_task kernel_wait4 do_wait"},
     {EXECUTING, "bprm_execve load_elf_binary do_execveat_common begin_new_exec setup_arg_pages exec_binprm __do_execve_file "
                 "search_binary_handler"},
     {PROTECTING, "change_protection change_protection_range change_pte_range mprotect_fixup do_mprotect_pkey"},
@@ -58,13 +58,16 @@ static const struct {
                  "filemap_read_folio read_pages"},
     {WRITE_BACK, "do_writepages filemap_fdatawrite __filemap_fdatawrite_range file_write_and_wait_range file_fdatawait_range "
                  "__filemap_fdatawait_range balance_dirty_pages vfs_fsync_range do_fsync iterate_supers sync_filesystem"},
-    {SWITCHING, "__schedule schedule try_to_wake_up"},
+    {SWITCHING, "__schedule schedule try_to_wake_up __rseq_handle_notify_resume task_mm_cid_work"},
     {INTERRUPT, "handle_softirqs __do_softirq irq_exit_rcu __irq_exit_rcu sysvec_apic_timer_interrupt common_interrupt "
-                "sysvec_call_function sysvec_call_function_single sysvec_reschedule_ipi el1_interrupt"},
+                "sysvec_call_function sysvec_call_function_single sysvec_reschedule_ipi el1_interrupt "
+                "asm_sysvec_apic_timer_interrupt asm_common_interrupt asm_sysvec_reschedule_ipi asm_sysvec_call_function "
+                "asm_sysvec_call_function_single el0_interrupt"},
     {SIGNALING, "force_sig_fault force_sig_info_to_task bad_area_access_error __bad_area_nosemaphore bad_area_nosemaphore "
                 "arch_do_signal_or_restart do_signal get_signal __x64_sys_rt_sigreturn __arm64_sys_rt_sigreturn"},
     {READING, "vfs_read ksys_read vfs_readv do_readv do_preadv ksys_pread64"},
     {WRITING, "vfs_write ksys_write vfs_writev do_writev do_pwritev ksys_pwrite64"},
+    {CALLING, "do_syscall_64 x64_sys_call entry_SYSCALL_64_after_hwframe el0_svc do_el0_svc invoke_syscall"},
 };
 
 static const char *const entries[] = {"__x64_sys_", "__arm64_sys_", "__do_sys_", "__se_sys_", "__ia32_sys_", "ksys_"};
@@ -189,7 +192,7 @@ static void count_part(enum work work, const char *call)
     part->samples++;
 }
 
-int kernel_work(const uint64_t *chain, uint64_t count)
+int kernel_work(const uint64_t *chain, uint64_t count, const char **entered)
 {
     enum work work = NO_WORK;
     const char *call = "";
@@ -202,14 +205,19 @@ int kernel_work(const uint64_t *chain, uint64_t count)
             call = s->call;
     }
     work = work ? work : *call ? CALLING : OTHER;
-    count_part(work, call);
+    *entered = call;
     return SAMPLED + (int)work;
 }
 
-void kernel_print(uint64_t period_ns, uint64_t lost)
+void kernel_count(int kind, const char *call)
 {
-    printf(",\"kernel_work\":{\"period_ns\":%llu,\"lost\":%llu,\"parts\":[", (unsigned long long)period_ns,
-           (unsigned long long)lost);
+    count_part((enum work)(kind - SAMPLED), call);
+}
+
+void kernel_print(uint64_t period_ns, uint64_t lost, bool whole)
+{
+    printf(",\"kernel_work\":{\"period_ns\":%llu,\"lost\":%llu,\"whole\":%s,\"parts\":[", (unsigned long long)period_ns,
+           (unsigned long long)lost, whole ? "true" : "false");
     for (int i = 0; i < kernel.part_count; i++) {
         const struct work_part *part = &kernel.parts[i];
         printf("%s{\"event\":\"%s\",\"call\":\"%s\",\"samples\":%llu}", i ? "," : "", names[part->work], part->call,

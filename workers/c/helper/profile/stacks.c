@@ -55,8 +55,12 @@ static int open_event(pid_t pid, int cpu)
     if (stacks.events.clock) {
         attr.config = PERF_COUNT_SW_CPU_CLOCK;
         attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-        attr.exclude_callchain_user = attr.exclude_user = 1;
+        attr.exclude_callchain_user = attr.exclude_user = attr.exclude_idle = 1;
         attr.exclude_kernel = 0;
+    }
+    if (stacks.events.wide) {
+        attr.inherit = attr.enable_on_exec = 0;
+        pid = -1;
     }
     return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
@@ -94,6 +98,10 @@ void stacks_begin(pid_t pid, struct stack_events events, const char *path)
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     for (int cpu = 0; cpu < cpus && cpu < MOST_CPUS; cpu++) {
         int fd = open_event(pid, cpu);
+        if (fd < 0 && stacks.events.wide && !stacks.cpus && (errno == EACCES || errno == EPERM)) {
+            stacks.events.wide = false;
+            fd = open_event(pid, cpu);
+        }
         if (fd >= 0)
             stacks.fd[stacks.cpus++] = fd;
         else if (errno != ENODEV) /* ENODEV: a processor that is switched off */
@@ -104,7 +112,7 @@ void stacks_begin(pid_t pid, struct stack_events events, const char *path)
         if (!stacks.file)
             snprintf(stacks.reason, sizeof stacks.reason, "%s: %s", path, strerror(errno));
     }
-    for (int i = 0; stacks.file && events.attached && i < stacks.cpus; i++)
+    for (int i = 0; stacks.file && (events.attached || stacks.events.wide) && i < stacks.cpus; i++)
         ioctl(stacks.fd[i], PERF_EVENT_IOC_ENABLE, 0);
     if (stacks.file)
         return;
@@ -125,8 +133,9 @@ static void take_sample(const struct perf_event_header *header, uint32_t lost, s
 {
     const uint64_t *word = (const uint64_t *)(header + 1), *at = word + 3;
     int kind = -1;
+    const char *call = "";
     if (stacks.events.clock) {
-        kind = kernel_work(at + 1, *at);
+        kind = kernel_work(at + 1, *at, &call);
         at += 1 + *at;
     }
     bool has_stack = *at == PERF_SAMPLE_REGS_ABI_64;
@@ -138,7 +147,8 @@ static void take_sample(const struct perf_event_header *header, uint32_t lost, s
     struct saved_stack *saved = malloc(sizeof *saved + bytes);
     if (!saved)
         return;
-    *saved = (struct saved_stack){.pc = regs[PC], .sp = regs[SP], .fp = regs[FP], .lr = regs[LR], .bytes = bytes, .kind = kind};
+    *saved = (struct saved_stack){.pc = regs[PC], .sp = regs[SP], .fp = regs[FP], .lr = regs[LR], .bytes = bytes, .kind = kind,
+                                  .call = call};
     memcpy(saved->memory, stack, bytes);
     take(((const int32_t *)word)[0], word[1], word[2], lost, saved);
 }
@@ -205,4 +215,9 @@ void stacks_print(void)
 uint64_t stacks_lost(void)
 {
     return stacks.all_lost;
+}
+
+bool stacks_are_wide(void)
+{
+    return stacks.events.wide;
 }

@@ -11,13 +11,16 @@ struct perf_event_mmap_page;
 struct saved_stack {
     uint64_t pc, sp, fp, lr, bytes;
     int kind; /* of a sample of the kernel's time; -1 where the fault's own record has it */
+    const char *call; /* of such a sample */
     unsigned char memory[];
 };
 
 /* Which events: with those in kernel mode; of a process that runs already, not of what is executed next; one in `period`
- * faults, or, where `clock` is set, one sample of the kernel's time in `period` nanoseconds. */
+ * faults, or, where `clock` is set, one sample of the kernel's time in `period` nanoseconds. The clock of a process starts with
+ * it, so that the first of its samples comes after a whole period. With `wide` the clocks are the processors', of whose samples
+ * those of other processes are left out: it needs the right to see all of them. */
 struct stack_events {
-    bool in_kernel, attached, clock;
+    bool in_kernel, attached, clock, wide;
     uint64_t period;
 };
 
@@ -35,4 +38,5 @@ void stacks_fork(pid_t parent, pid_t child);
 void stacks_exec(pid_t pid);
 void stacks_print(void);
 uint64_t stacks_lost(void); /* of all that were to be saved */
+bool stacks_are_wide(void);
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BLOCK = 2 << 20, PAGE = 4096, PAGES = BLOCK / PAGE, BUCKETS = 1024 };
+enum { BLOCK = 2 << 20, PAGE = 4096, PAGES = BLOCK / PAGE, BUCKETS = 1024, MOST_PIDS = 1 << 22 };
 
 enum kind { NOTHING, ANONYMOUS, MALLOC, HEAP, STACK, SHARED, FILE_BACKED };
 /* Added to a state: BEFORE where the page was touched in an earlier life, HUGE where a huge page would have moved with it,
@@ -44,6 +44,8 @@ struct process {
 
 struct touched touched;
 static struct process *processes[BUCKETS];
+/* Since Linux 6.16 a process gives its memory back after its own events have ended. */
+static uint8_t known_pids[MOST_PIDS / 8];
 
 static struct process **entry_of(pid_t pid)
 {
@@ -57,6 +59,8 @@ static struct process *process_of(pid_t pid)
 {
     struct process **at = entry_of(pid);
     if (!*at && (*at = calloc(1, sizeof **at))) {
+        if (pid > 0 && pid < MOST_PIDS)
+            known_pids[pid / 8] |= (uint8_t)(1 << pid % 8);
         (*at)->pid = pid;
         (*at)->threads = 1;
         touched.processes++;
@@ -81,6 +85,7 @@ void touched_fork(pid_t parent, pid_t child)
         return;
     if (parent == child) {
         from->threads++;
+        touched.threads++;
         return;
     }
     struct process *to = process_of(child);
@@ -126,6 +131,11 @@ void touched_exit(pid_t pid)
     forget_blocks(p);
     free(p->mappings);
     free(p);
+}
+
+bool touched_knew(pid_t pid)
+{
+    return pid > 0 && pid < MOST_PIDS && known_pids[pid / 8] & 1 << pid % 8;
 }
 
 static enum kind kind_of(uint64_t bytes, bool is_shared, const char *name)
@@ -355,6 +365,7 @@ static enum kind kind_of_call(const struct process *p, const struct mapping_call
 static void advise(struct process *p, const struct mapping_call *c)
 {
     const struct mapping *at = mapping_at(p, c->start);
+    touched.lazy_calls += c->advice == MADV_FREE;
     if (!at || at->kind == FILE_BACKED)
         return;
     if (c->advice == MADV_DONTNEED) {

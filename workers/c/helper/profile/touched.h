@@ -20,9 +20,9 @@ struct touched {
     uint64_t raced;                          /* of a page that another thread was just getting */
     /* If mappings were advised: blocks that would be huge, and the faults in them that there would not be. */
     uint64_t malloc_blocks, malloc_faults, other_blocks, other_faults;
-    uint64_t processes, unknown_direction, java;
+    uint64_t processes, threads, unknown_direction, java; /* `threads`: beside the first of each process */
     uint64_t unused_pages;                   /* never touched, of blocks that malloc gave back */
-    uint64_t calls[5], returned_bytes, moved_bytes; /* calls by kind, where these are seen */
+    uint64_t calls[5], lazy_calls, returned_bytes, moved_bytes; /* calls by kind, where these are seen; those of MADV_FREE */
 };
 
 enum { CALLER_WORDS = 8, MAPPING_CALLS = sizeof(((struct touched *)0)->calls) / sizeof(uint64_t) };
@@ -43,6 +43,7 @@ extern struct touched touched;
 void touched_fork(pid_t parent, pid_t child);   /* a new process, or, where both are the same, a new thread */
 void touched_exec(pid_t pid);
 void touched_exit(pid_t pid);
+bool touched_knew(pid_t pid); /* it was forked or executed here, whether or not it has ended */
 void touched_map(pid_t pid, uint64_t start, uint64_t bytes, bool is_shared, const char *name);
 void touched_call(pid_t pid, const struct mapping_call *call);
 /* A page that was there when the process began to be followed: its own alone, or shared since a fork. */

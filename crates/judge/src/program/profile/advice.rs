@@ -10,7 +10,7 @@ use record::command::MemoryEvent::{
 use record::command::{Amount, CostLine, MemoryEvent, Price, Suggestion, SuggestionKind};
 
 /// Share of CPU time from which on a change is worth a line.
-const WORTH: f64 = 0.05;
+pub(super) const WORTH: f64 = 0.05;
 /// Calls of a run from which on they are made in a loop.
 const LOOP: u64 = 100;
 
@@ -162,8 +162,19 @@ fn given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let by_madvise = costs.sampled(|event, call| event == FreeBase && call == "madvise");
     let is_advised = by_madvise.is_some_and(|cost| cost.share.value >= WORTH / 2.0);
     if advised >= LOOP && (is_advised || (costs.sampled.is_none() && advised > unmapped)) {
-        let cost = sum(by_madvise, again);
-        list.add(SuggestionKind::KeepAdvised, cost, &[FreeBase], "madvise");
+        // Pages that MADV_FREE marks stay until memory is short: they have no page fault when they are touched again.
+        let is_lazy = 2 * costs.calls("madvise(MADV_FREE)") > advised;
+        if is_lazy {
+            list.add(
+                SuggestionKind::AdviseLess,
+                by_madvise,
+                &[FreeBase],
+                "madvise",
+            );
+        } else {
+            let cost = sum(by_madvise, again);
+            list.add(SuggestionKind::KeepAdvised, cost, &[FreeBase], "madvise");
+        }
     } else if unmapped >= LOOP {
         let by_calls = costs.sampled(|event, call| {
             let is_mapping = matches!(call, "munmap" | "brk") || call.starts_with("mmap");
@@ -285,6 +296,19 @@ mod tests {
             assert!(others.contains(&SuggestionKind::Spawn), "{others:?}");
             assert!(others.contains(&SuggestionKind::ReadFile), "{others:?}");
         }
+    }
+
+    #[test]
+    fn what_madvise_takes_lazily_is_not_to_be_taken_lazily_instead() {
+        let parts = [(Unknown, "", 100), (FreeBase, "madvise", 400)];
+        let with = |lazy: u64| {
+            kinds(&parts, 80 << 10, |faults| {
+                let calls = [("madvise", 300), ("madvise(MADV_FREE)", lazy)];
+                faults.calls = calls.map(|(name, count)| (name.to_owned(), count)).into();
+            })
+        };
+        assert_eq!(with(290), [SuggestionKind::AdviseLess]);
+        assert_eq!(with(10), [SuggestionKind::KeepAdvised]);
     }
 
     #[test]

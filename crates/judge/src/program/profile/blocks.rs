@@ -1,6 +1,6 @@
 //! Blocks of a profile: a plain launch and the prices that were measured next to it.
 
-use super::counts::Counted;
+use super::counts::{Counted, mean};
 use super::launches::BlockLaunches;
 use super::prices::BlockPrices;
 use record::command::{
@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One block: a plain launch and the prices that were measured next to it.
 pub(super) struct ProfileBlock<'a> {
     pub plain: &'a CommandCost,
+    /// CPU time of that launch in the kernel.
+    pub kernel_s: f64,
     pub prices: BlockPrices,
     /// Faults of the plain launch per recorded fault.
     pub scale: f64,
@@ -89,6 +91,7 @@ pub(super) fn blocks<'a>(
         };
         blocks.push(ProfileBlock {
             plain,
+            kernel_s: plain.kernel_s(),
             prices,
             scale,
             factors: BTreeMap::new(),
@@ -119,6 +122,16 @@ pub(super) fn amount(values: impl Iterator<Item = f64>) -> Option<Amount> {
         value: interval.estimate,
         low: interval.low.max(least),
         high: interval.high,
+    })
+}
+
+/// The estimate of what is no figure: where there are too few blocks for an interval, the mean alone.
+pub(super) fn rough(values: impl Iterator<Item = f64> + Clone) -> Amount {
+    let value = mean(values.clone());
+    amount(values).unwrap_or(Amount {
+        value,
+        low: value,
+        high: value,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Settings worth a try, with the kernel time they would save. Effects of the hardware (translation, caches) are not predicted.
 
-use super::blocks::{ProfileBlock, amount, typical};
+use super::blocks::{ProfileBlock, rough, typical};
 use super::counts::Counted;
 use record::command::MemoryEvent::{
     Again, Anonymous, Elsewhere, FreeBase, FreeHuge, Heap, Huge, ZeroRead, ZeroWrite,
@@ -121,8 +121,8 @@ fn without_huge_pages(counted: &Counted<'_>, blocks: &[ProfileBlock]) -> Option<
         .iter()
         .map(|block| block.cost_s(counted, |event| matches!(event, Huge | FreeHuge)))
         .collect();
-    let (by_block, value) = (amount(costs.iter().copied())?, typical(costs.into_iter()));
-    let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()))?;
+    let (by_block, value) = (rough(costs.iter().copied()), typical(costs.into_iter()));
+    let cpu_s = rough(blocks.iter().map(|block| block.plain.cpu_s()));
     (huge_pages >= 1.0 && value >= COSTLY * cpu_s.value).then(|| Candidate {
         setting: "no-thp".to_owned(),
         faults_saved: 0.0,
@@ -164,8 +164,8 @@ impl Change {
             self.faults_saved * (fault_s(block, counted) + block.price_s(FreeBase))
         };
         let huge_s = |block: &ProfileBlock| self.huge_s(block, resident);
-        let by_block = amount(priced.iter().map(|block| removed_s(block) - huge_s(block)))?;
-        let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()))?.value;
+        let by_block = rough(priced.iter().map(|block| removed_s(block) - huge_s(block)));
+        let cpu_s = rough(blocks.iter().map(|block| block.plain.cpu_s())).value;
         let cost_s = typical(priced.iter().map(|block| removed_s(block)));
         let value = cost_s - typical(priced.iter().map(|block| huge_s(block)));
         let error_s = if self.huge_pages > 0.0 || !is_seen {

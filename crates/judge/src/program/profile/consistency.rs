@@ -1,7 +1,7 @@
 //! Explained kernel time against the command's own, and what following the command costs.
 
 use super::blocks::{ProfileBlock, amount, half_width};
-use super::counts::Counted;
+use super::counts::{Counted, mean};
 use crate::contrast::estimate::logs_by_block;
 use record::command::{Agreement, Amount, CommandLaunch, Consistency, LaunchMode};
 use stats::interval::CONFIDENCE;
@@ -12,16 +12,12 @@ const SURPLUS: f64 = 1.05;
 /// Share of the measured kernel time within which the whole interval of the explained part is consistent with it.
 const CONSISTENT: (f64, f64) = (0.7, 1.2);
 /// Seconds between two samples of that split, on most kernels: less of a run's time may have been seen as none.
-const TICK_S: f64 = 0.004;
+pub(super) const TICK_S: f64 = 0.004;
 
 /// Counts times prices of everything that the kernel does for memory against its whole time for the command.
 pub(super) fn consistency(blocks: &[ProfileBlock], counted: &Counted) -> Option<Consistency> {
     // The split of CPU time is sampled by ticks: over all blocks together it is as good as it gets.
-    let system_s = blocks
-        .iter()
-        .map(|block| block.plain.kernel_s())
-        .sum::<f64>()
-        / blocks.len() as f64;
+    let system_s = mean(blocks.iter().map(|block| block.kernel_s));
     if system_s <= 0.0 {
         return None;
     }
@@ -30,7 +26,7 @@ pub(super) fn consistency(blocks: &[ProfileBlock], counted: &Counted) -> Option<
             .iter()
             .map(|block| block.fresh_cost_s(counted, |_| true)),
     )?;
-    let kernel = amount(blocks.iter().map(|block| block.plain.kernel_s()))?;
+    let kernel = amount(blocks.iter().map(|block| block.kernel_s))?;
     // Both sides scatter: prices from block to block, the command's own time from run to run.
     let spread = half_width(cost).hypot(half_width(kernel));
     let value = cost.value / system_s;

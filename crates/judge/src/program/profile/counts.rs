@@ -164,7 +164,8 @@ fn in_calls(cost: &CommandCost, faults: &Faults) -> u64 {
     cost.minor_faults.saturating_sub(in_user_mode)
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
+/// The mean, 0 of nothing.
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     if count > 0.0 { sum / count } else { 0.0 }
 }

@@ -165,6 +165,7 @@ pub(super) fn sampled_runs(parts: &[(MemoryEvent, &str, u64)]) -> Vec<CommandLau
         launch.cost.as_mut().unwrap().kernel_work = Some(KernelWork {
             period_ns: 250_000,
             lost: 0,
+            whole: false,
             parts: parts.iter().map(part).collect(),
         });
         launches.push(launch);

@@ -53,6 +53,7 @@ mod tests {
         sampled.cost.as_mut().unwrap().kernel_work = Some(KernelWork {
             period_ns: 2_000_000,
             lost: 0,
+            whole: false,
             parts: vec![part],
         });
         launches.push(sampled);

@@ -4,6 +4,7 @@
 
 mod advice;
 mod blocks;
+mod bound;
 mod candidates;
 mod consistency;
 mod counts;
@@ -19,6 +20,7 @@ mod sampled;
 
 use super::{Times, costs_in, failure};
 use blocks::{ProfileBlock, amount, blocks, line};
+use bound::KernelBound;
 use consistency::{consistency, overhead};
 use counts::{Counted, counted};
 use notes::notes;
@@ -28,7 +30,7 @@ use record::command::{
     EventFamily, Failure, LaunchMode, MemoryEvent, ObservedEffects, ProfileSummary, SuggestionKind,
 };
 use record::outcome::Status;
-use record::summary::Note;
+use record::summary::{Note, NoteKind};
 use sampled::{SampledKernel, bounding_factor, shown_factor};
 use stats::interval::FEWEST_LAUNCHES;
 use std::collections::BTreeMap;
@@ -44,17 +46,30 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let believed = counted.filter(|_| outcome == Status::Ok);
     let sampled = believed.and_then(|_| SampledKernel::new(launches, &blocks));
     let sampled = sampled.as_ref();
+    // The kernel's clock counts a process that no tick meets as user time: where nothing is without samples, they know better.
+    if let Some(kernel) = sampled.filter(|sampled| sampled.is_whole) {
+        let share = kernel.cost(|_, _| true).share.value;
+        blocks
+            .iter_mut()
+            .for_each(|block| block.kernel_s = share * block.plain.cpu_s());
+    }
     let consistency = believed.and_then(|counted| scaled_consistency(sampled, &blocks, counted));
     let factors = believed.map(|counted| factors(sampled, consistency, &blocks, counted));
     for block in &mut blocks {
         block.factors = factors.clone().unwrap_or_default();
     }
-    let faults = family_cost(EventFamily::Faults, sampled, believed, &blocks);
+    let proof = traced_proof(launches);
+    let modules = proof.map_or_else(Vec::new, |proof| proof.modules.clone());
+    let bound = believed.and_then(|c| KernelBound::new(plan, launches, c, &blocks, &modules));
+    let bound = bound.as_ref();
+    let faults = family_cost(EventFamily::Faults, sampled, believed, &blocks)
+        .or_else(|| bound.map(|bound| bound.faults));
     let stacks = faults.zip(believed).and_then(|(faults, counted)| {
         places::stacks(launches, &blocks, counted, faults.seconds.value)
     });
     let prices = counted.map_or_else(Vec::new, |counted| price_list(&blocks, counted));
-    let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()));
+    let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()))
+        .or_else(|| bound.map(|bound| bound.cpu_s));
     let advice = believed.map(|counted| {
         advice::advice(&advice::KernelCosts {
             sampled,
@@ -63,10 +78,12 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
             cpu_s: cpu_s.map_or(0.0, |cpu_s| cpu_s.value),
         })
     });
-    let proof = traced_proof(launches);
-    let modules = proof.map_or_else(Vec::new, |proof| proof.modules.clone());
-    let candidates =
-        believed.map(|counted| candidates::candidates(plan, counted, &blocks, &modules));
+    let candidates = match bound {
+        Some(bound) => Some(bound.candidates.clone()),
+        None => believed
+            .filter(|_| blocks.len() >= FEWEST_LAUNCHES)
+            .map(|counted| candidates::candidates(plan, counted, &blocks, &modules)),
+    };
     let measured = believed.map(|_| blocks.len());
     let is_command = plan.attached.is_none();
     let mut summary = ProfileSummary {
@@ -77,7 +94,8 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         blocks: blocks.len(),
         by_kind: counted.is_some_and(|c| !c.followed.is_empty()),
         cpu_s,
-        kernel_s: amount(blocks.iter().map(|block| block.plain.kernel_s())),
+        kernel_s: amount(blocks.iter().map(|block| block.kernel_s))
+            .or_else(|| bound.map(|bound| bound.kernel_s)),
         overhead: is_command.then(|| overhead(launches)).flatten(),
         following: following::following(plan, launches),
         mappings: counted
@@ -91,6 +109,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         stacks,
         kernel: sampled.map(SampledKernel::parts).unwrap_or_default(),
         kernel_samples: sampled.map_or(0, SampledKernel::all),
+        kernel_whole: sampled.is_some_and(|sampled| sampled.is_whole),
         kernel_stacks: sampled.and_then(|sampled| places::kernel_stacks(launches, sampled)),
         advice: advice.unwrap_or_default(),
         freeing: family_cost(EventFamily::Freeing, sampled, believed, &blocks),
@@ -98,8 +117,13 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         consistency,
         candidates: candidates.unwrap_or_default(),
         counts: counted.map(|c| c.shown.clone()),
-        notes: all_notes(plan, launches, counted, measured),
+        notes: all_notes(plan, launches, counted, measured, bound),
     };
+    // Where memory is short, what keeps more of it is no remedy.
+    let mut advice = summary.advice.iter();
+    if advice.any(|advice| advice.kind == SuggestionKind::MoreMemory) {
+        summary.candidates.retain(|c| c.huge_pages < 0.0);
+    }
     // Huge pages are not advised against where more of them are worth a try.
     if summary.worth_a_try().any(|c| c.huge_pages > 0.0) {
         summary
@@ -150,9 +174,14 @@ fn all_notes(
     launches: &[CommandLaunch],
     counted: Option<&Counted>,
     blocks: Option<usize>,
+    bound: Option<&KernelBound>,
 ) -> Vec<Note> {
     let mut notes = notes(plan, launches, counted);
+    let blocks = blocks.filter(|_| bound.is_none());
     notes.extend(super::notes(launches, blocks, FEWEST_LAUNCHES));
+    notes.extend(bound.map(|bound| NoteKind::LittleKernel {
+        share: bound.most_share(),
+    }));
     notes.into_iter().map(Note::from).collect()
 }
 
@@ -202,6 +231,16 @@ pub(super) fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Opti
     let blocks = blocks(plan, launches, &counted);
     let share = line(&blocks, &counted, EventFamily::Faults)?.share;
     Some((share.high - share.low) / 2.0 / share.value.max(LEAST_SHARE))
+}
+
+/// True if the answer is known before there are three blocks.
+pub(super) fn is_settled(plan: &CommandPlan, launches: &[CommandLaunch]) -> bool {
+    let Some(counted) = counted(plan, launches).filter(|counted| counted.doubt.is_none()) else {
+        return false;
+    };
+    let blocks = blocks(plan, launches, &counted);
+    let modules = traced_proof(launches).map_or(&[][..], |proof| &proof.modules);
+    KernelBound::new(plan, launches, &counted, &blocks, modules).is_some()
 }
 
 /// Cost of the command in each block; nothing if it is not to be believed.
@@ -320,6 +359,25 @@ mod tests {
         near(first.cost.seconds.value, 0.07);
         near(first.cost.share.value, 0.07);
         assert_eq!(of.advice[0].kind, SuggestionKind::Spawn);
+    }
+
+    #[test]
+    fn where_memory_is_short_nothing_that_keeps_more_is_proposed() {
+        let with = |reclaim: u64| {
+            let parts = [
+                (MemoryEvent::Unknown, "", 300),
+                (MemoryEvent::Reclaim, "", reclaim),
+            ];
+            let of = sampled(&parts);
+            (
+                of.candidates.len(),
+                of.advice
+                    .iter()
+                    .any(|a| a.kind == SuggestionKind::MoreMemory),
+            )
+        };
+        assert_eq!(with(300), (0, true));
+        assert!(with(30).0 > 0 && !with(30).1);
     }
 
     #[test]

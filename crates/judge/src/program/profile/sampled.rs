@@ -32,6 +32,8 @@ pub(super) struct SampledKernel {
     each_s: f64,
     /// CPU time of an unobserved launch.
     cpu_s: f64,
+    /// True if no stretch of a process is without samples.
+    pub is_whole: bool,
 }
 
 impl SampledKernel {
@@ -72,6 +74,7 @@ impl SampledKernel {
             samples,
             each_s,
             cpu_s,
+            is_whole: sampled.iter().all(|(_, work)| work.whole),
         };
         // Of processes and threads that live no longer than from sample to sample little is met: then the kernel's clock has
         // the sum, and samples divide it.

@@ -36,7 +36,7 @@ fn setting(candidate: &Candidate) -> String {
 
 /// A change of the program's calls, with the line of its source.
 fn change(summary: &ProfileSummary, advice: &Suggestion) -> String {
-    let place = places::main_place(summary, |event| advice.events.contains(&event));
+    let place = places::place_of_call(summary, &advice.events, &advice.call);
     let values = context! {
         call => advice.call.as_str(),
         cost => seconds(advice.cost.seconds.value),

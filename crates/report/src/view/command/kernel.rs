@@ -168,7 +168,7 @@ pub(super) fn largest(summary: &ProfileSummary) -> Option<Largest> {
     let at = places::main_place(summary, |event| work.has(event));
     let at = at.map_or_else(String::new, |place| format!(" in {}", place.function));
     Some(Largest {
-        is_least: work == WorkGroup::Processes,
+        is_least: work == WorkGroup::Processes && !summary.kernel_whole,
         share: cost.share,
         name: format!("{}{at}", work.name(summary)),
         is_memory: work.is_memory(),
@@ -196,7 +196,8 @@ pub(super) fn sentence(summary: &ProfileSummary) -> Option<String> {
     if unnamed > UNEXPLAINED {
         parts.push("what no function tells is not explained".to_owned());
     }
-    let is_least = costs.iter().any(|(work, _)| *work == WorkGroup::Processes);
+    let is_of_short = costs.iter().any(|(work, _)| *work == WorkGroup::Processes);
+    let is_least = is_of_short && !summary.kernel_whole;
     let least = if is_least { "at least " } else { "" };
     Some(format!(
         "Kernel time, {least}{} by samples: {}.",

@@ -50,11 +50,15 @@ impl<'a> CostNode<'a> {
             let mut node = &mut root;
             node.seconds += stack.weight;
             let frames = stack.frames.iter().take(MOST_FRAMES);
+            let mut caller = None;
             for frame in frames.filter_map(|&at| stacks.frames.get(at)) {
-                node = node
-                    .called
-                    .entry((&frame.function, &frame.module))
-                    .or_default();
+                let name = (frame.function.as_str(), frame.module.as_str());
+                // A function that calls itself is one node, however deep it goes.
+                if caller == Some(name) && !name.0.is_empty() {
+                    continue;
+                }
+                caller = Some(name);
+                node = node.called.entry(name).or_default();
                 node.seconds += stack.weight;
                 *node.places.entry((&frame.file, frame.line)).or_default() += stack.weight;
             }
@@ -200,10 +204,34 @@ pub(super) fn main_place(
     summary: &ProfileSummary,
     takes_part: impl Fn(MemoryEvent) -> bool,
 ) -> Option<MainPlace> {
+    place_where(summary, |_, stack| takes_part(stack.event))
+}
+
+/// The same of these events where a system call of this name caused them; of all where no stack has its function.
+pub(super) fn place_of_call(
+    summary: &ProfileSummary,
+    events: &[MemoryEvent],
+    call: &str,
+) -> Option<MainPlace> {
+    let is_event = |stack: &CallStack| events.contains(&stack.event);
+    let is_of_call = |table: &CallStacks, stack: &CallStack| {
+        let mut frames = stack.frames.iter().filter_map(|&at| table.frames.get(at));
+        !call.is_empty() && frames.any(|f| f.function.trim_start_matches('_') == call)
+    };
+    place_where(summary, |table, stack| {
+        is_event(stack) && is_of_call(table, stack)
+    })
+    .or_else(|| place_where(summary, |_, stack| is_event(stack)))
+}
+
+fn place_where(
+    summary: &ProfileSummary,
+    takes_part: impl Fn(&CallStacks, &CallStack) -> bool,
+) -> Option<MainPlace> {
     // Samples of the kernel's time alone have work that is no page fault.
     let tables = [summary.costliest_stacks(), summary.kernel_stacks.as_ref()];
     let stacks = tables.into_iter().flatten().find_map(|table| {
-        let taken = table.stacks.iter().filter(|stack| takes_part(stack.event));
+        let taken = table.stacks.iter().filter(|stack| takes_part(table, stack));
         let stacks: Vec<CallStack> = taken.cloned().collect();
         let frames = table.frames.clone();
         (!stacks.is_empty()).then_some(CallStacks { frames, stacks })

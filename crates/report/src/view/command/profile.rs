@@ -188,8 +188,13 @@ fn counted(summary: &ProfileSummary) -> Vec<String> {
         format!("window of {}", seconds(process.window_s))
     });
     vec![format!(
-        "A {unit}, by {} blocks: {}.",
+        "A {unit}, by {} {}: {}.",
         summary.blocks,
+        if summary.blocks == 1 {
+            "block"
+        } else {
+            "blocks"
+        },
         parts.join(", ")
     )]
 }
