@@ -3,11 +3,12 @@
 use crate::{machine, worker, worker::carried};
 use anyhow::{Context, Result};
 use files::Folder;
+use judge::KnownMethods;
 use record::experiment::{Experiment, Title};
-use record::method::{Method, Role};
+use record::method::{Method, Offer, Role};
 use record::shared::BuiltIn;
 use record::sizes;
-use std::{cmp::Reverse, collections::BTreeMap, path::Path};
+use std::{cmp::Reverse, collections::BTreeMap, path::Path, sync::OnceLock};
 
 fn user_folder(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     let mut experiments: Vec<Experiment> = Vec::new();
@@ -59,6 +60,26 @@ pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     }
     experiments.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(experiments)
+}
+
+/// The methods of this version, by which kept runs are judged, too: those of every worker of this machine.
+pub fn known_methods() -> Result<&'static KnownMethods> {
+    static KNOWN: OnceLock<KnownMethods> = OnceLock::new();
+    if KNOWN.get().is_none() {
+        let (workers, titles) = (worker::all(&[], &[])?, titles(None)?);
+        let offers: Vec<Offer> = workers
+            .iter()
+            .map(|worker| Offer {
+                worker: &worker.name,
+                methods: worker.methods(),
+            })
+            .collect();
+        let visible = titles.iter().filter(|title| !title.hidden);
+        let visible = visible.map(|title| title.name.as_str()).collect();
+        let usual = worker::usual();
+        let _ = KNOWN.set(KnownMethods::new(&offers, usual, &visible));
+    }
+    KNOWN.get().context("the methods are known")
 }
 
 /// Names that a shared run may have: those of the binary, whatever languages this machine has.

@@ -323,6 +323,14 @@ impl From<Method> for String {
 }
 
 impl KeyKind {
+    /// The values that it takes, where this is none of them: the method has no part in it.
+    pub fn lacks(&self, value: &str) -> Option<&[String]> {
+        match self {
+            KeyKind::Choice(known) if !known.iter().any(|word| word == value) => Some(known),
+            _ => None,
+        }
+    }
+
     /// A value as the worker wants it: sizes as plain byte counts, `N` as the number of CPUs, choices as they are.
     pub fn normalise(&self, key: &str, text: &str, cpus: usize) -> Result<String> {
         match self {

@@ -123,11 +123,10 @@ pub fn faster_by(ratio: &Ratio) -> (f64, f64) {
 }
 
 /// One end of an interval: `9.1 % faster`.
-fn end(ratio: f64, round: Round) -> String {
+fn end(ratio: f64, round: Round, amount: FactorAmount) -> String {
     let faster = ratio < 1.0;
-    let amount = FactorAmount::for_ratio(ratio);
     let digits = amount.digits(ratio, faster, round);
-    if digits.trim_end_matches(['0', '.']).is_empty() {
+    if ["0", "0.0", "1.00"].contains(&digits.as_str()) {
         return "as fast".to_owned();
     }
     format!(
@@ -137,11 +136,17 @@ fn end(ratio: f64, round: Round) -> String {
     )
 }
 
-/// Both ends of an interval, the faster first, rounded outwards.
+/// Both ends of an interval, the faster first, rounded outwards, both as shares or both as factors.
 fn ends(low: f64, high: f64) -> (String, String) {
-    let of_low = end(low, if low < 1.0 { Round::Up } else { Round::Down });
-    let of_high = end(high, if high < 1.0 { Round::Down } else { Round::Up });
-    (of_low, of_high)
+    let is_share = [low, high].map(|end| FactorAmount::for_ratio(end) == FactorAmount::Percent);
+    let amount = if is_share == [true, true] {
+        FactorAmount::Percent
+    } else {
+        FactorAmount::Factor
+    };
+    let of_low = if low < 1.0 { Round::Up } else { Round::Down };
+    let of_high = if high < 1.0 { Round::Down } else { Round::Up };
+    (end(low, of_low, amount), end(high, of_high, amount))
 }
 
 /// Half-width from which an interval says nothing: its ends are a factor of a hundred apart.
@@ -169,19 +174,14 @@ pub(crate) fn between_briefly(ratio: &Ratio) -> String {
     }
     let (low, high) = ends(ratio.low, ratio.high);
     let (faster, slower) = (ratio.high < 1.0, ratio.low > 1.0);
-    // Where both ends lie on one side the word is said once, if their units agree.
+    // Where both ends lie on one side the word and the unit are said once.
     let word = if faster { " faster" } else { " slower" };
     let (one, other) = if faster { (&high, &low) } else { (&low, &high) };
     let bare = one.strip_suffix(word).zip(other.strip_suffix(word));
     match bare {
         Some((one, other)) if faster || slower => {
-            let shared = [" %", "×"]
-                .iter()
-                .find(|unit| one.ends_with(**unit) && other.ends_with(**unit));
-            format!(
-                "{}–{other}{word}",
-                shared.map_or(one, |unit| one.trim_end_matches(*unit))
-            )
+            let number = one.trim_end_matches([' ', '%', '×']);
+            format!("{number}–{other}{word}")
         }
         _ => format!("{low}–{high}"),
     }
@@ -367,6 +367,16 @@ pub fn count(number: usize, noun: &str) -> String {
         _ => "s",
     };
     format!("{number} {noun}{end}")
+}
+
+/// The degree to which a part of an answer is sure, in parentheses before it; empty where that is the answer's own.
+pub(crate) fn sureness_mark(part: Option<Sureness>, answer: Option<Sureness>) -> String {
+    match part {
+        _ if part == answer => String::new(),
+        None => String::new(),
+        Some(Sureness::Settled) => " (sure)".to_owned(),
+        degree => format!(" ({})", sureness(degree)),
+    }
 }
 
 /// The degree to which an answer is sure, in a word; empty where there is no answer.
