@@ -155,6 +155,7 @@ fn experiments_of<'a>(methods: &[&'a Method], name: &str) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::sizes::BYTES;
     use std::collections::BTreeSet;
 
     #[test]
@@ -176,6 +177,28 @@ mod tests {
                 experiment.name
             );
         }
+    }
+
+    /// A row shows what a value means, never `key=value` that a reader must look up: options are part of a method's name, and sizes
+    /// have their unit.
+    #[test]
+    fn every_value_that_a_row_may_show_has_a_clause() {
+        let mut seen = 0;
+        for experiment in experiments(None).unwrap().iter().filter(|e| !e.hidden) {
+            for (key, parameter) in &experiment.parameters {
+                let lists = [&parameter.default, &parameter.look];
+                let is_shown = lists.iter().any(|values| values.len() > 1);
+                if !is_shown || parameter.option || key == BYTES {
+                    continue;
+                }
+                for value in lists.into_iter().flatten() {
+                    let clause = experiment.clause_on(key, value);
+                    assert!(clause.is_some(), "{}: {key}={value}", experiment.name);
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 40, "{seen}");
     }
 
     /// The words of a clause that carry its meaning.

@@ -132,7 +132,7 @@ pub(crate) fn lines(run: &LabelledRun, rows: &[AnswerRow]) -> Vec<String> {
         "answers marked neither noisy nor early".to_owned()
     };
     lines.extend(match (weak_controls(summary), holds) {
-        (Some(weak), true) => Some(format!("{weak}, none of {answers}")),
+        (Some(weak), true) => Some(format!("{weak}, none behind {answers}")),
         (Some(weak), false) => Some(format!("{weak}: what lies within their noise is open")),
         (None, true) => Some(format!(
             "{answers} hold all the same: little disturbed them"

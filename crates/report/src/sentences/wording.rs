@@ -476,6 +476,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn both_ends_of_a_range_have_one_unit() {
+        let ratio = |low: f64, high: f64| Ratio {
+            low,
+            high,
+            ..Ratio::of_log((low * high).sqrt().ln(), 0.01, 9.0, 10, 0.95).unwrap()
+        };
+        for (low, high, brief) in [
+            (0.91, 1.04, "9.0 % faster–4.0 % slower"),
+            (0.77, 1.15, "1.3× faster–1.2× slower"),
+            (0.77, 0.994, "1.00–1.3× faster"),
+            (0.5, 0.6, "1.6–2.0× faster"),
+            (0.9, 0.96, "4.0–10 % faster"),
+            (1.002, 1.4, "1.00–1.4× slower"),
+        ] {
+            assert_eq!(between_briefly(&ratio(low, high)), brief);
+        }
+    }
+
+    #[test]
     fn words_that_alternatives_share_are_there_once() {
         for (clauses, sentence) in [
             (vec!["place=disk"], "place=disk"),
