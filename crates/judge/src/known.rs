@@ -72,8 +72,8 @@ impl KnownMethods {
 
     /// Tells whether a summary has a cell in which its method has no part.
     pub(crate) fn contradicts(&self, cells: &[CellSummary]) -> bool {
-        let judged = cells.iter().filter(|c| c.outcome.status != Status::Skipped);
-        judged.into_iter().any(|c| {
+        let mut judged = cells.iter().filter(|c| c.outcome.status != Status::Skipped);
+        judged.any(|c| {
             let cause = self.untaken(&c.worker, &c.experiment, &c.method, &c.parameters);
             cause.is_some()
         })

@@ -902,6 +902,12 @@ mod tests {
                 let named_here = named.iter().filter(|&&cell| is_faster(group, cell)).count();
                 let is_any_faster = group.cells.iter().any(|&cell| is_faster(group, cell));
                 prop_assert_eq!(named_here > 0, is_any_faster);
+                // Nothing is recommended without its condition unless every usual condition was measured and agrees.
+                if let Recommendation::Use { cell, everywhere: true, .. } = group.recommendation {
+                    let mut others = groups.iter().enumerate().filter(|(there, _)| *there != at);
+                    let agree = others.all(|(_, other)| is_faster(other, other.cells[0] + (cell - group.cells[0])));
+                    prop_assert!(agree && groups.len() == VALUES.len(), "{:?}", drawn);
+                }
                 for entry in &group.elsewhere {
                     prop_assert!(entry.group != at && is_faster(&groups[entry.group], entry.cell));
                     prop_assert_eq!(entry.contrast.overall(), groups[entry.group].comparisons.iter().find(|c| c.cell == entry.cell).unwrap().contrast.overall());
