@@ -513,12 +513,7 @@ fn a_file_of_the_readers_is_shown_beside_the_gallery_and_a_changed_one_is_not() 
     assert_eq!(row[1], row[at], "{row}");
     // The page of the same run says the same, by the digits that both have.
     let page = place.file("report.html");
-    let words = [
-        "report",
-        &kept("amd"),
-        "--html",
-        page.to_str().unwrap(),
-    ];
+    let words = ["report", &kept("amd"), "--html", page.to_str().unwrap()];
     assert_eq!(place.run(&words).code, 0);
     let answer = choose(&mut browser, &page);
     assert!(answer.contains("Yours is beside the gallery"), "{answer}");

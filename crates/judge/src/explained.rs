@@ -43,11 +43,7 @@ pub struct Explained {
 }
 
 /// Explains the headline verdicts of the cells of a kept run that these words name: `EXPERIMENT/METHOD[@WORKER]`.
-pub fn explain(
-    folder: &RunFolder,
-    selector: &str,
-    known: &KnownMethods,
-) -> Result<Vec<Explained>> {
+pub fn explain(folder: &RunFolder, selector: &str, known: &KnownMethods) -> Result<Vec<Explained>> {
     let wanted = Selector::parse(selector)?;
     let (state, evidence, summary) = replay_with_evidence(folder, &one_by_one, known)?;
     let groups = groups(&state, None);

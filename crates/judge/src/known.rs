@@ -29,7 +29,10 @@ impl KnownMethods {
                 let methods = known.keys.entry(place).or_default();
                 methods.insert(method.name.clone(), method.keys.clone());
                 let is_ranked = method.role == Role::Method && method.group.is_empty();
-                if is_ranked && offer.worker == usual && visible.contains(method.experiment.as_str()) {
+                if is_ranked
+                    && offer.worker == usual
+                    && visible.contains(method.experiment.as_str())
+                {
                     let names = ranked.entry(&method.experiment).or_default();
                     names.insert(&method.name);
                 }

@@ -7,8 +7,9 @@ use crate::contrast::rank::{best_possible, claims, floors, recommend, shares};
 use crate::contrast::verdicts::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::{
-    KnownMethods, contrast::calibration, contrast::conditions, contrast::frontier, contrast::states,
-    contrast::tails, evidence::agreement::disagreements, sureness, warnings, warnings::notes,
+    KnownMethods, contrast::calibration, contrast::conditions, contrast::frontier,
+    contrast::states, contrast::tails, evidence::agreement::disagreements, sureness, warnings,
+    warnings::notes,
 };
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
@@ -135,7 +136,11 @@ pub fn summarise(
     states::compare(state, evidence, &mut groups, calibration.widened);
     let has_no_part = |cell: usize, parameters: &Parameters| {
         let mut keys = state.cells[cell].method.keys.iter();
-        keys.any(|(key, kind)| parameters.word(key).is_some_and(|v| kind.lacks(v).is_some()))
+        keys.any(|(key, kind)| {
+            parameters
+                .word(key)
+                .is_some_and(|v| kind.lacks(v).is_some())
+        })
     };
     conditions::compare(&state.plan.experiments, &cells, &mut groups, &has_no_part);
     tails::compare(state, evidence, &mut cells, &groups);

@@ -85,8 +85,7 @@ fn has_duplicate(cells: &[CellSummary], group: &GroupSummary) -> bool {
     group.baseline.is_some_and(|baseline| {
         let baseline = &cells[baseline];
         cells.iter().any(|cell| {
-            cell.hidden
-                && (&cell.cell, &cell.parameters) == (&baseline.cell, &baseline.parameters)
+            cell.hidden && (&cell.cell, &cell.parameters) == (&baseline.cell, &baseline.parameters)
         })
     })
 }

@@ -97,7 +97,10 @@ fn launches_are_read_only_where_the_summary_does_not_hold() {
         read.set(read.get() + launches);
         one_by_one(launches, reader)
     };
-    assert!(text(&judge::judged(&folder, &counting, &KnownMethods::default()).unwrap()) == text(&summary));
+    assert!(
+        text(&judge::judged(&folder, &counting, &KnownMethods::default()).unwrap())
+            == text(&summary)
+    );
     assert_eq!(read.get(), 0);
     let transcripts = copy.join("transcripts.zst");
     let mut bytes = std::fs::read(&transcripts).unwrap();
@@ -150,7 +153,10 @@ fn a_method_that_has_no_part_in_a_condition_is_withdrawn_from_an_older_run() {
         let cell = now.cells.iter().find(|c| c.method == name).unwrap();
         let cause = cell.outcome.cause.as_ref();
         let is_cause = matches!(cause, Some(Cause::OtherValues { key, .. }) if key == "frames");
-        (cell.outcome.status == Status::Skipped && is_cause, cell.phases.len())
+        (
+            cell.outcome.status == Status::Skipped && is_cause,
+            cell.phases.len(),
+        )
     };
     assert_eq!(is_withdrawn("populate-write"), (true, 0));
     assert!(!is_withdrawn("touch").0);

@@ -402,7 +402,8 @@ fn amounts_of_a_change_are_told_apart_where_their_intervals_do_not_overlap() {
         text.split("Change:").nth(1).expect(&text).to_owned()
     };
     // The row is as sure as the least of its conditions; a mark stands before the condition that it is on.
-    let apart = "4.0–5.0× faster (sure) if the destination is in cache; 1.6–2.0× faster if it is in memory";
+    let apart =
+        "4.0–5.0× faster (sure) if the destination is in cache; 1.6–2.0× faster if it is in memory";
     let row = changed((0.5, 0.6));
     assert!(row.contains(apart) && row.contains(" early "), "{row}");
     let row = changed((0.22, 0.3));
@@ -460,7 +461,8 @@ fn headings_name_the_margin_and_a_counted_method_has_a_command() {
 fn keeping(intervals: &[(f64, f64)]) -> (Summary, Vec<String>) {
     let mut summary = recorded("look");
     let cells = summary.cells.clone();
-    let is_copy = |g: &&mut record::summary::GroupSummary| g.experiment == "copy" && g.baseline.is_some();
+    let is_copy =
+        |g: &&mut record::summary::GroupSummary| g.experiment == "copy" && g.baseline.is_some();
     let group = summary.groups.iter_mut().find(is_copy).unwrap();
     group.recommendation = Recommendation::Keep {
         cell: group.baseline.unwrap(),
@@ -489,15 +491,18 @@ fn a_kept_row_has_its_nearest_rival_and_names_those_of_which_nothing_is_settled(
     let kept = text.split("Keep:").nth(1).expect(&text);
     let further = names.len() - 1;
     let row = format!("{} 1.1–1.2× slower; {further} more", names[2]);
-    let open = format!("not settled: {} (noisy (A/A ±29 %))", names[0]);
+    let open = format!("; open: {} (noisy (A/A ±29 %))", names[0]);
     assert!(kept.contains(&row) && kept.contains(&open), "{text}");
     assert!(!kept.contains(" methods measured"), "{text}");
     summary.offered = [("copy".to_owned(), 24), ("files".to_owned(), 9)].into();
     let text = plain(&summary);
-    let some = format!("{} of 24 methods measured; not settled", names.len() + 1);
+    let some = format!("{} of 24 methods measured; open: ", names.len() + 1);
     assert!(text.contains(&some), "{text}");
     let left_out = "experiments; not files: pagewise run NAME";
-    assert!(text.contains("Measured: ") && text.contains(left_out), "{text}");
+    assert!(
+        text.contains("Measured: ") && text.contains(left_out),
+        "{text}"
+    );
     // An open rival that is the nearest is said once.
     let (summary, names) = keeping(&[(1.01, 1.1), (3.0, 4.0)]);
     let text = plain(&summary);
@@ -506,7 +511,8 @@ fn a_kept_row_has_its_nearest_rival_and_names_those_of_which_nothing_is_settled(
 }
 
 #[test]
-fn a_condition_under_which_nothing_is_settled_is_open_in_the_row_although_its_method_is_slower_there() {
+fn a_condition_under_which_nothing_is_settled_is_open_in_the_row_although_its_method_is_slower_there()
+ {
     let mut summary = conditional((0.8, 0.84), (1.1, 1.18));
     let method = depending(&summary).to_owned();
     let [_, there] = both(&summary);
@@ -534,7 +540,7 @@ fn a_condition_under_which_nothing_is_settled_is_open_in_the_row_although_its_me
 #[test]
 fn a_ratio_over_several_phases_says_so_and_has_its_shorter_part_beside_it() {
     let (mut summary, _) = with_two_best();
-    let line = "until the block is there; the row compares the time from nothing to every page";
+    let line = "until the block is there; the row compares allocate + fill";
     assert!(!plain(&summary).contains(line));
     let is_allocate = |e: &&mut record::summary::ExperimentSummary| e.definition.name == "allocate";
     let experiment = summary.experiments.iter_mut().find(is_allocate).unwrap();
@@ -546,7 +552,11 @@ fn a_ratio_over_several_phases_says_so_and_has_its_shorter_part_beside_it() {
         overlap: false,
     });
     let headline = experiment.headline.clone();
-    for group in summary.groups.iter_mut().filter(|g| g.experiment == "allocate") {
+    for group in summary
+        .groups
+        .iter_mut()
+        .filter(|g| g.experiment == "allocate")
+    {
         let parts: Vec<_> = group
             .comparisons
             .iter()
@@ -591,8 +601,14 @@ fn an_open_row_that_noise_keeps_open_has_no_time() {
         group.further_s = None;
     }
     let text = plain(&summary);
-    assert!(text.contains("Open:") && !text.contains("settled in about"), "{text}");
-    assert!(text.contains("no time is known to settle these at this noise"), "{text}");
+    assert!(
+        text.contains("Open:") && !text.contains("settled in about"),
+        "{text}"
+    );
+    assert!(
+        text.contains("no time is known to settle these at this noise"),
+        "{text}"
+    );
 }
 
 #[test]

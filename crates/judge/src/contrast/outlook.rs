@@ -3,9 +3,7 @@
 use crate::evidence::Evidence;
 use record::experiment::Experiment;
 use record::state::State;
-use record::summary::{
-    CellSummary, Comparison, GroupSummary, Ratio, Recommendation, Verdict,
-};
+use record::summary::{CellSummary, Comparison, GroupSummary, Ratio, Recommendation, Verdict};
 use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
 
@@ -85,7 +83,10 @@ fn launches_needed(
 
 /// Launches until a method that seems faster is shown to be; none where no number of them is known to help.
 fn shown_faster(comparison: &Comparison, edge: f64) -> Option<f64> {
-    let ratio = comparison.contrast.ratio.filter(|_| is_settled_by_time(comparison))?;
+    let ratio = comparison
+        .contrast
+        .ratio
+        .filter(|_| is_settled_by_time(comparison))?;
     let distance = (-ratio.log() - edge).max(NARROWEST * edge) / AMONG_ALL;
     Some(to_width(&ratio, distance))
 }
@@ -162,7 +163,10 @@ mod tests {
     fn no_time_is_promised_for_noise_and_for_two_levels() {
         let weak = Doubt::WeakCheck { half_width: 0.4 };
         assert_eq!(shown_faster(&compared(0.7, 0.01, Some(weak)), EDGE), None);
-        assert_eq!(shown_no_faster(&compared(1.2, 0.01, Some(weak)), EDGE), None);
+        assert_eq!(
+            shown_no_faster(&compared(1.2, 0.01, Some(weak)), EDGE),
+            None
+        );
         let levels = Doubt::TwoLevels(Levels {
             low: 0.2,
             high: 0.9,

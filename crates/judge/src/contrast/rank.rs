@@ -157,7 +157,6 @@ impl Rival {
     fn is_faster(&self) -> bool {
         matches!(self.verdict, Verdict::Faster { .. })
     }
-
 }
 
 /// Tells whether an ordinary method is compared by the headline.
@@ -250,7 +249,9 @@ pub(crate) fn recommend(
         let cells = [comparison.cell, baseline];
         is_rival(state, group, comparison)
             && comparison.contrast.ratio.is_none()
-            && cells.iter().all(|&cell| judged.sound(evidence, cell).is_some())
+            && cells
+                .iter()
+                .all(|&cell| judged.sound(evidence, cell).is_some())
     };
     let may_be_faster = rivals.iter().any(|rival| rival.may_be_faster);
     let best = best_set(&rivals, |a, b| are_apart(state, evidence, judged, (a, b)));

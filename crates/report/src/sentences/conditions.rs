@@ -575,10 +575,15 @@ fn holds_alike(group: LabelledGroup) -> String {
     let held = held(group);
     let mut holds = Vec::from_iter(fixed(group, |key| !held.contains_key(key)));
     for clauses in held.values() {
-        let by_degree = clauses.iter().map(|(degree, clause)| (clause.clone(), *degree));
+        let by_degree = clauses
+            .iter()
+            .map(|(degree, clause)| (clause.clone(), *degree));
         for (degree, clauses) in wording::together(by_degree) {
             let mark = wording::sureness_mark(degree, sureness(group));
-            holds.push(format!("the same{mark} if {}", wording::alternatives(&clauses)));
+            holds.push(format!(
+                "the same{mark} if {}",
+                wording::alternatives(&clauses)
+            ));
         }
     }
     holds.join("; ")

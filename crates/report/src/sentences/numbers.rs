@@ -139,6 +139,16 @@ impl<'a> Work<'a> {
         )
     }
 
+    /// The interval of a figure in whole percent, rounded up, or its bounds where it is wide; none of few launches.
+    pub fn rough_spread(self, cost: &Distribution) -> Option<String> {
+        let (low, high) = cost.low.zip(cost.high)?;
+        let half = (high / low).sqrt() - 1.0;
+        if half > WIDE {
+            return self.spread(cost);
+        }
+        Some(format!(" ±{:.0} %", (half * 100.0).ceil().max(1.0)))
+    }
+
     /// The interval of a figure, as it follows the figure: ` ±1.2 %`, or its bounds where it is wide; none of few launches.
     pub fn spread(self, cost: &Distribution) -> Option<String> {
         if !self.is_rate() {

@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 /// Characters of a finding from which further methods are counted instead of named: a row is one line of 100 columns.
 const FINDING_ROOM: usize = 38;
 
+/// Characters of a clause that a line of 80 columns has room for.
+const LINE_SIGNS: usize = 74;
+
 /// The answer to one question: an experiment at some parameters.
 pub(crate) struct AnswerRow {
     pub kind: AnswerKind,
@@ -96,6 +99,12 @@ impl AnswerRow {
     pub fn faster(&self) -> String {
         self.factors
             .map_or_else(String::new, |(least, most)| wording::factors(least, most))
+    }
+
+    /// Lines of a screen of 80 columns that it takes, about.
+    pub fn lines(&self) -> usize {
+        let clauses = self.conditions.iter().map(|clause| clause.chars().count());
+        1 + clauses.map(|signs| signs.div_ceil(LINE_SIGNS)).sum::<usize>()
     }
 
     /// A change that is worth making, in a few words: `fault 16 MiB thp 3.0–3.8×`.
@@ -241,16 +250,18 @@ fn figure(group: LabelledGroup, cell: usize) -> String {
         return format!("{name} {}{}", work.cost(phase).0, work.per());
     }
     let cost = work.figure(phase.per_unit_ns.median);
-    let spread = work.spread(&phase.per_unit_ns).unwrap_or_else(|| {
-        format!(" ({})", wording::count(launches, "launch"))
-    });
+    let spread = work
+        .rough_spread(&phase.per_unit_ns)
+        .unwrap_or_else(|| format!(" ({})", wording::count(launches, "launch")));
     format!("{name} {cost}{}{spread}", work.per())
 }
 
 /// The time that is compared, where it has a shorter part by itself, and the amounts by which methods are faster in that part.
 fn partly(group: LabelledGroup) -> Option<String> {
     let totals = &group.definition().totals;
-    let whole = totals.iter().find(|total| total.name == group.experiment.headline())?;
+    let whole = totals
+        .iter()
+        .find(|total| total.name == group.experiment.headline())?;
     let part = totals.iter().find(|total| {
         let is_part = total.phases.len() < whole.phases.len();
         is_part && whole.phases.starts_with(&total.phases)
@@ -277,7 +288,7 @@ fn partly(group: LabelledGroup) -> Option<String> {
         format!("{amount} {}; ", part.meaning)
     });
     let partly = partly.unwrap_or_default();
-    Some(format!("{partly}the row compares the time {}", whole.meaning))
+    Some(format!("{partly}the row compares {}", whole.formula()))
 }
 
 /// Number of the ranked methods that were measured, of those that the experiment has: `4 of 9 methods measured`.
@@ -387,7 +398,9 @@ fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
     let mut conditions = Vec::new();
     let (finding, further) = if kind == AnswerKind::Keep {
         let nearest = others.take_nearest();
-        let mut holding = ConditionClauses::new(group, true).holding(group).into_iter();
+        let mut holding = ConditionClauses::new(group, true)
+            .holding(group)
+            .into_iter();
         let clauses = measured(group).into_iter().chain(others.undecided());
         let first: Vec<String> = clauses.chain(holding.next()).collect();
         conditions.extend((!first.is_empty()).then(|| first.join("; ")));
@@ -476,7 +489,8 @@ impl OtherMethods {
 
     /// A clause on the methods of which nothing is settled, and on those that are not believed.
     fn undecided(&self) -> Option<String> {
-        let open = (!self.open.is_empty()).then(|| format!("not settled: {}", self.open.join(", ")));
+        let open =
+            (!self.open.is_empty()).then(|| format!("open: {}", self.open.join(", ")));
         let clauses: Vec<String> = open.into_iter().chain(self.untrusted.clone()).collect();
         (!clauses.is_empty()).then(|| clauses.join(", "))
     }

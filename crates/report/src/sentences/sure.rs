@@ -181,9 +181,7 @@ fn unsure(summary: &Summary, rows: &[AnswerRow], noisy: bool) -> Option<String> 
         (false, false) => "",
         (false, true) => ": more time would help (--budget)",
         (true, false) => ": a quieter machine would help (--wait-for-quiet 10min)",
-        (true, true) => {
-            ": more time or a quieter machine would help (--budget, --wait-for-quiet 10min)"
-        }
+        (true, true) => ": try --budget, --wait-for-quiet 10min",
     };
     Some(parts.join(", ") + help)
 }

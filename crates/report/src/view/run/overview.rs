@@ -16,6 +16,8 @@ const ALSO: &str = "also pagewise list, check METHOD, share RUN, report RUN --ht
 /// Rows of all experiments together at most; an answer that depends has a row before another that does not.
 const LINES: usize = 20;
 const LIST_LINES: usize = 3;
+/// Lines of these rows from which no second answer of an experiment is shown: a screen has 80, of which some 30 are around them.
+const ROW_LINES: usize = 48;
 /// Meaning of the ranges of factors.
 const RANGES: &str = "Ranges: 95 % CI; over several conditions, lowest to highest bound of theirs.";
 /// Lines on how sure it is.
@@ -337,8 +339,14 @@ fn chosen(mut first: Vec<AnswerRow>, mut second: Vec<AnswerRow>) -> Vec<AnswerRo
             .then(b.surprise.total_cmp(&a.surprise))
     });
     first.truncate(LINES);
-    let room = LINES - first.len();
-    first.extend(second.into_iter().take(room));
+    let lines: usize = first.iter().map(AnswerRow::lines).sum();
+    let mut room = ROW_LINES.saturating_sub(lines);
+    for row in second {
+        if first.len() < LINES && row.lines() <= room {
+            room -= row.lines();
+            first.push(row);
+        }
+    }
     first
 }
 
