@@ -7,7 +7,7 @@ use super::opened::{JudgedFolder, Judging, Opened, open_any};
 use super::output::ShownArgs;
 use super::{first_given, named, output, print_document, printed::Printed};
 use crate::machine::threads::{MOST_READERS, side_by_side};
-use crate::plan::published;
+use crate::plan::{catalog, published};
 use anyhow::{Result, bail};
 use clap::Args;
 use record::command::{CommandSummary, KeptCommand};
@@ -190,7 +190,7 @@ fn report_trend(arguments: &ReportArgs) -> Result<u8> {
 /// Prints how the headline verdicts of a kept run's cells came about.
 fn explain_verdict(name: &str, cell: &str) -> Result<u8> {
     let folder = named::folder(name)?;
-    print_document(&report::verdict::document(&judge::explained::explain(
-        &folder, cell,
-    )?))
+    let known = catalog::known_methods()?;
+    let explained = judge::explained::explain(&folder, cell, known)?;
+    print_document(&report::verdict::document(&explained))
 }

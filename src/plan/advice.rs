@@ -8,7 +8,7 @@ use record::advice::{Topic, Way};
 use record::cell::{Cell, Selector};
 use record::experiment::Experiment;
 use record::machine_state::{PLAIN, STATE};
-use record::method::{KeyKind, Method, Role};
+use record::method::{Method, Role};
 use record::sizes::{BYTES, did_you_mean, parse_size};
 use std::collections::BTreeMap;
 
@@ -196,12 +196,9 @@ impl AdviceCase<'_> {
         let experiment = super::catalog::find(experiments, &self.topic.experiment).ok()?;
         self.settings.iter().find_map(|(key, value)| {
             let parameter = experiment.parameters.get(key)?;
-            let kind = method.key(key)?;
-            let KeyKind::Choice(known) = kind else {
-                return None;
-            };
-            let lacks = !kind.takes(value) && parameter.values.contains(value);
-            lacks.then(|| (key.as_str(), known.clone()))
+            let known = method.key(key)?.lacks(value)?;
+            let has_value = parameter.values.contains(value);
+            has_value.then(|| (key.as_str(), known.to_vec()))
         })
     }
 
@@ -213,19 +210,15 @@ impl AdviceCase<'_> {
                 continue;
             };
             for (key, kind) in &method.keys {
-                let (KeyKind::Choice(known), Some(parameter)) =
-                    (kind, experiment.parameters.get(key))
-                else {
-                    continue;
-                };
-                let values = parameter.values.iter();
-                untaken.extend(values.filter(|value| !kind.takes(value)).map(|value| {
-                    UntakenValue {
+                let parameter = experiment.parameters.get(key);
+                let values = parameter.into_iter().flat_map(|known| &known.values);
+                untaken.extend(values.filter_map(|value| {
+                    Some(UntakenValue {
                         method: way.method.clone(),
                         key: key.clone(),
                         value: value.clone(),
-                        known: known.clone(),
-                    }
+                        known: kind.lacks(value)?.to_vec(),
+                    })
                 }));
             }
         }

@@ -3,11 +3,12 @@
 use crate::{machine, worker, worker::carried};
 use anyhow::{Context, Result};
 use files::Folder;
+use judge::KnownMethods;
 use record::experiment::{Experiment, Title};
-use record::method::{Method, Role};
+use record::method::{Method, Offer, Role};
 use record::shared::BuiltIn;
 use record::sizes;
-use std::{cmp::Reverse, collections::BTreeMap, path::Path};
+use std::{cmp::Reverse, collections::BTreeMap, path::Path, sync::OnceLock};
 
 fn user_folder(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     let mut experiments: Vec<Experiment> = Vec::new();
@@ -59,6 +60,26 @@ pub fn experiments(folder: Option<&Path>) -> Result<Vec<Experiment>> {
     }
     experiments.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(experiments)
+}
+
+/// The methods of this version, by which kept runs are judged, too: those of every worker of this machine.
+pub fn known_methods() -> Result<&'static KnownMethods> {
+    static KNOWN: OnceLock<KnownMethods> = OnceLock::new();
+    if KNOWN.get().is_none() {
+        let (workers, titles) = (worker::all(&[], &[])?, titles(None)?);
+        let offers: Vec<Offer> = workers
+            .iter()
+            .map(|worker| Offer {
+                worker: &worker.name,
+                methods: worker.methods(),
+            })
+            .collect();
+        let visible = titles.iter().filter(|title| !title.hidden);
+        let visible = visible.map(|title| title.name.as_str()).collect();
+        let usual = worker::usual();
+        let _ = KNOWN.set(KnownMethods::new(&offers, usual, &visible));
+    }
+    KNOWN.get().context("the methods are known")
 }
 
 /// Names that a shared run may have: those of the binary, whatever languages this machine has.
@@ -134,6 +155,7 @@ fn experiments_of<'a>(methods: &[&'a Method], name: &str) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::sizes::BYTES;
     use std::collections::BTreeSet;
 
     #[test]
@@ -155,6 +177,28 @@ mod tests {
                 experiment.name
             );
         }
+    }
+
+    /// A row shows what a value means, never `key=value` that a reader must look up: options are part of a method's name, and sizes
+    /// have their unit.
+    #[test]
+    fn every_value_that_a_row_may_show_has_a_clause() {
+        let mut seen = 0;
+        for experiment in experiments(None).unwrap().iter().filter(|e| !e.hidden) {
+            for (key, parameter) in &experiment.parameters {
+                let lists = [&parameter.default, &parameter.look];
+                let is_shown = lists.iter().any(|values| values.len() > 1);
+                if !is_shown || parameter.option || key == BYTES {
+                    continue;
+                }
+                for value in lists.into_iter().flatten() {
+                    let clause = experiment.clause_on(key, value);
+                    assert!(clause.is_some(), "{}: {key}={value}", experiment.name);
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 40, "{seen}");
     }
 
     /// The words of a clause that carry its meaning.

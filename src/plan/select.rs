@@ -339,8 +339,7 @@ pub(super) fn grid(
         let mut values = BTreeSet::new();
         let mut ordered = Vec::new();
         for word in chosen {
-            let lacks = !kind.takes(word);
-            if lacks && (set.is_none() || parameter.values.contains(word)) {
+            if kind.lacks(word).is_some() && (set.is_none() || parameter.values.contains(word)) {
                 continue; // One of the experiment's values that is none of this method's choices.
             }
             let value = if parameter.concerns == Some(Concern::MemoryBound) {

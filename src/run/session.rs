@@ -4,6 +4,7 @@ use super::{Alone, Questions, Runner, decide, lock};
 use super::{progress::Progress, scores::scores, signals::Signals};
 use crate::machine::threads::{MOST_READERS, side_by_side};
 use crate::machine::{self, preflight};
+use crate::plan::catalog;
 use crate::worker::foreign;
 use crate::worker::{self, Worker};
 use anyhow::{Result, bail};
@@ -154,6 +155,7 @@ impl Session {
         let (state, evidence) = runner.run()?;
         let around = Circumstances {
             kept_scores: judge::kept_scores(folder)?,
+            offered: catalog::known_methods()?.offered().clone(),
             ..Circumstances::from_environment(&environment)
         };
         let summary = judge::summarise(&state, &evidence, around)?;
@@ -197,12 +199,12 @@ fn described(budget_s: f64) -> Environment {
 
 /// A kept run, judged again from its plan, decisions and transcripts alone.
 pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
-    judge::replay_by(folder, &shared_out)
+    judge::replay_by(folder, &shared_out, catalog::known_methods()?)
 }
 
 /// The summary of a kept run, judged again unless the one in its folder follows from its launches.
 pub fn judged(folder: &RunFolder) -> Result<Summary> {
-    judge::judged(folder, &shared_out)
+    judge::judged(folder, &shared_out, catalog::known_methods()?)
 }
 
 fn shared_out(launches: usize, read: ReadOne) -> Vec<Result<LaunchEvidence>> {

@@ -340,6 +340,14 @@ fn method_lines(list: &str) -> impl Iterator<Item = &str> {
     list.lines().filter(|line| line.starts_with("method\t"))
 }
 
+/// Name of the optimised native worker, which experiments take unless another is named.
+pub fn usual() -> &'static str {
+    let (name, _) = carried::NATIVE_WORKERS
+        .last()
+        .expect("at least one native worker is carried");
+    name
+}
+
 /// The optimised native worker, without asking any worker what it can do.
 pub fn optimised() -> Result<Started> {
     let (name, packed) = carried::NATIVE_WORKERS

@@ -37,7 +37,7 @@ fn shared(place: &Place, run: &str, name: &str) -> PathBuf {
 /// A folder with the shared files of two machines, and the site that is made of it.
 fn site(place: &Place) -> PathBuf {
     std::fs::create_dir(place.file("shared")).unwrap();
-    shared(place, "overview", "shared/amd.json.gz");
+    shared(place, "amd", "shared/amd.json.gz");
     shared(place, "same-day-1", "shared/intel.json.gz");
     made(place)
 }
@@ -60,7 +60,7 @@ fn made(place: &Place) -> PathBuf {
 fn a_run_is_shared_checked_and_compared() {
     let place = Place::new();
     std::fs::create_dir(place.file("here")).unwrap();
-    let run = kept("overview");
+    let run = kept("amd");
     let mut command = place.command(&["share", &run]);
     let result = crate::support::place::said(command.current_dir(place.file("here")));
     assert_eq!(result.code, 0, "{}", result.err);
@@ -310,7 +310,7 @@ fn a_file_gets_into_the_gallery_by_a_branch_that_a_stranger_pushes() {
     let server = format!("file://{}", bare.display());
     let owner = place.file("owner");
     std::fs::create_dir_all(owner.join("gallery/shared")).unwrap();
-    shared(&place, "overview", "owner/gallery/shared/amd.json.gz");
+    shared(&place, "amd", "owner/gallery/shared/amd.json.gz");
     git(&owner, &["init", "--quiet"]);
     git(&owner, &["add", "."]);
     git(&owner, &["commit", "--quiet", "-m", "The gallery"]);
@@ -513,12 +513,7 @@ fn a_file_of_the_readers_is_shown_beside_the_gallery_and_a_changed_one_is_not() 
     assert_eq!(row[1], row[at], "{row}");
     // The page of the same run says the same, by the digits that both have.
     let page = place.file("report.html");
-    let words = [
-        "report",
-        &kept("overview"),
-        "--html",
-        page.to_str().unwrap(),
-    ];
+    let words = ["report", &kept("amd"), "--html", page.to_str().unwrap()];
     assert_eq!(place.run(&words).code, 0);
     let answer = choose(&mut browser, &page);
     assert!(answer.contains("Yours is beside the gallery"), "{answer}");
@@ -558,7 +553,7 @@ fn a_thousand_machines_are_filtered_and_turned_by_keys() {
     let Some(mut browser) = Browser::open(&place) else {
         return;
     };
-    let first = shared(&place, "overview", "first.json.gz");
+    let first = shared(&place, "amd", "first.json.gz");
     let run = SharedRun::open(&std::fs::read(first).unwrap()).unwrap();
     let mut files = Vec::new();
     for number in 0..1000 {

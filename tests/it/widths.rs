@@ -19,7 +19,7 @@ fn furnished() -> Place {
     ];
     for (name, from) in kept
         .into_iter()
-        .chain([("20261123T155125Z-e6014561", "docs/evidence/runs/overview")])
+        .chain([("20261130T095844Z-8caadf25", "docs/evidence/runs/overview")])
     {
         let folder = place.file("data/pagewise/runs").join(name);
         std::fs::create_dir_all(&folder).unwrap();
@@ -96,7 +96,7 @@ fn lines_of_every_verb_fit_and_none_is_cut() {
         &["show", "read", "--laws"],
         &["doctor"],
         &["runs"],
-        &["runs", "show", "20261123T155125Z-e6014561"],
+        &["runs", "show", "20261130T095844Z-8caadf25"],
         &["runs", "show", "before"],
         &["runs", "rm", "before"],
         &["report", "last"],

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Runs of the evidence that are shared, one of each machine.
-const RUNS: [&str; 2] = ["overview", "same-day-1"];
+const RUNS: [&str; 2] = ["amd", "same-day-1"];
 /// Folder of the site, which git ignores.
 const SITE: &str = "target/gallery";
 /// Folder of the run of the machine at hand, which git ignores.

@@ -2,7 +2,7 @@
 
 use crate::evidence::pairs::Metric;
 use crate::evidence::{Evidence, one_by_one};
-use crate::{contrast::groups::groups, summarise::replay_with_evidence};
+use crate::{KnownMethods, contrast::groups::groups, summarise::replay_with_evidence};
 use anyhow::{Result, bail};
 use record::outcome::{Outcome, Status};
 use record::summary::{Calibration, Comparison, Ratio};
@@ -43,9 +43,9 @@ pub struct Explained {
 }
 
 /// Explains the headline verdicts of the cells of a kept run that these words name: `EXPERIMENT/METHOD[@WORKER]`.
-pub fn explain(folder: &RunFolder, selector: &str) -> Result<Vec<Explained>> {
+pub fn explain(folder: &RunFolder, selector: &str, known: &KnownMethods) -> Result<Vec<Explained>> {
     let wanted = Selector::parse(selector)?;
-    let (state, evidence, summary) = replay_with_evidence(folder, &one_by_one)?;
+    let (state, evidence, summary) = replay_with_evidence(folder, &one_by_one, known)?;
     let groups = groups(&state, None);
     let mut explanations = Vec::new();
     for (group, judged) in groups.iter().zip(&summary.groups) {

@@ -4,7 +4,7 @@
 //! ratios over launches, ratios become verdicts, and all of it becomes a summary.
 //!
 //! Invariants: pure functions of the record, so that a kept run judged again gives the same summary, byte for byte, on
-//! any machine. A cell that breaks a law has no figure and a cause. Decisions rest on enums and numbers, never on a
+//! any machine by the same version. A cell that breaks a law has no figure and a cause. Decisions rest on enums and numbers, never on a
 //! sentence; there are no sentences here.
 //!
 //! The rooms: [`evidence`] verifies launches, [`contrast`] compares two subjects, [`questions`] answers what people ask,
@@ -18,6 +18,7 @@ mod cells;
 pub mod contrast;
 pub mod evidence;
 pub mod explained;
+mod known;
 pub mod program;
 pub mod questions;
 pub mod selftest;
@@ -28,5 +29,6 @@ mod warnings;
 
 pub use cells::LastCache;
 pub use contrast::estimate::{half_widths, launch_logs, twins};
+pub use known::KnownMethods;
 pub use summarise::{Circumstances, judged, kept_scores, replay, replay_by, summarise};
 pub use warnings::{ending_notes, notes};

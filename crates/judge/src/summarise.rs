@@ -7,8 +7,9 @@ use crate::contrast::rank::{best_possible, claims, floors, recommend, shares};
 use crate::contrast::verdicts::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
 use crate::{
-    contrast::calibration, contrast::conditions, contrast::frontier, contrast::states,
-    contrast::tails, evidence::agreement::disagreements, sureness, warnings, warnings::notes,
+    KnownMethods, contrast::calibration, contrast::conditions, contrast::frontier,
+    contrast::states, contrast::tails, evidence::agreement::disagreements, sureness, warnings,
+    warnings::notes,
 };
 use anyhow::Result;
 use record::folder::{RunFolder, SUMMARY};
@@ -19,7 +20,7 @@ use record::summary::{
 };
 use record::{
     experiment::Experiment, machine::environment::Environment, machine::preflight::Preflight,
-    state::State,
+    parameters::Parameters, state::State,
 };
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
@@ -32,6 +33,8 @@ pub struct Circumstances {
     pub cache: LastCache,
     /// The scores (`AaCheck::z`) of the A/A checks of kept runs of this machine, as they were known when the run began.
     pub kept_scores: Vec<f64>,
+    /// Number of ranked methods of the usual worker by experiment, of those that users see.
+    pub offered: BTreeMap<String, usize>,
 }
 
 impl Circumstances {
@@ -41,6 +44,7 @@ impl Circumstances {
             environment: environment.headline(),
             cache: LastCache::read(environment),
             kept_scores: Vec::new(),
+            offered: BTreeMap::new(),
         }
     }
 }
@@ -55,32 +59,40 @@ pub fn kept_scores(folder: &RunFolder) -> Result<Vec<f64>> {
 
 /// A kept run, judged again from its plan, decisions and transcripts alone.
 pub fn replay(folder: &RunFolder) -> Result<(State, Summary)> {
-    replay_by(folder, &one_by_one)
+    replay_by(folder, &one_by_one, &KnownMethods::default())
 }
 
-/// The same by another reading of its launches.
-pub fn replay_by(folder: &RunFolder, reading: &Reading) -> Result<(State, Summary)> {
-    let (state, _, summary) = replay_with_evidence(folder, reading)?;
+/// The same by another reading of its launches, and without the cells in which a method has no part in this version.
+pub fn replay_by(
+    folder: &RunFolder,
+    reading: &Reading,
+    known: &KnownMethods,
+) -> Result<(State, Summary)> {
+    let (state, _, summary) = replay_with_evidence(folder, reading, known)?;
     Ok((state, summary))
 }
 
 /// The summary of a kept run: the one in its folder if that follows from its launches by this version, else judged again.
-pub fn judged(folder: &RunFolder, reading: &Reading) -> Result<Summary> {
-    folder
-        .read_result(SUMMARY)
-        .or_else(|_| Ok(replay_by(folder, reading)?.1))
+pub fn judged(folder: &RunFolder, reading: &Reading, known: &KnownMethods) -> Result<Summary> {
+    match folder.read_result::<Summary>(SUMMARY) {
+        Ok(summary) if !known.contradicts(&summary.cells) => Ok(summary),
+        _ => Ok(replay_by(folder, reading, known)?.1),
+    }
 }
 
 /// The same with what it was judged from.
 pub(crate) fn replay_with_evidence(
     folder: &RunFolder,
     reading: &Reading,
+    known: &KnownMethods,
 ) -> Result<(State, Evidence, Summary)> {
-    let state = folder.state()?;
-    let evidence = Evidence::read_by(&state, folder, reading)?;
+    let mut state = folder.state()?;
+    let mut evidence = Evidence::read_by(&state, folder, reading)?;
+    known.withdraw(&mut state, &mut evidence);
     let environment: Environment = folder.read_sealed("environment.json")?;
     let circumstances = Circumstances {
         kept_scores: kept_scores(folder)?,
+        offered: known.offered().clone(),
         ..Circumstances::from_environment(&environment)
     };
     let summary = summarise(&state, &evidence, circumstances)?;
@@ -122,7 +134,15 @@ pub fn summarise(
         });
     }
     states::compare(state, evidence, &mut groups, calibration.widened);
-    conditions::compare(&state.plan.experiments, &cells, &mut groups);
+    let has_no_part = |cell: usize, parameters: &Parameters| {
+        let mut keys = state.cells[cell].method.keys.iter();
+        keys.any(|(key, kind)| {
+            parameters
+                .word(key)
+                .is_some_and(|v| kind.lacks(v).is_some())
+        })
+    };
+    conditions::compare(&state.plan.experiments, &cells, &mut groups, &has_no_part);
     tails::compare(state, evidence, &mut cells, &groups);
     frontier::compare(state, evidence, &cells, &mut groups);
     floors(state, &mut cells, &mut groups);
@@ -148,6 +168,7 @@ pub fn summarise(
             .and_then(|ended| ended.wall_s)
             .unwrap_or_else(|| experiments.iter().map(|e| e.launch_s).sum()),
         experiments,
+        offered: circumstances.offered,
         trusted: is_trusted(evidence, &groups, &cells),
         groups,
         cells,

@@ -1,7 +1,7 @@
 //! The degree to which an answer is sure: settled, early or noisy.
 
 use crate::evidence::{CellEvidence, Evidence};
-use record::summary::{Recommendation, Summary, Sureness};
+use record::summary::{AaCheck, CellSummary, GroupSummary, Recommendation, Summary, Sureness};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Launches from which on it would be seen whether a ratio moves with time.
@@ -43,7 +43,8 @@ impl Spread {
     }
 }
 
-/// Gives each group with comparisons the degree to which what they show is sure.
+/// Gives each group with comparisons the degree to which what they show is sure: a group is its condition's own evidence, its
+/// A/A check among it. No time is promised for an open answer that is noisy.
 pub(crate) fn mark(summary: &mut Summary, spread: &Spread) {
     let mut disturbed: BTreeSet<usize> = BTreeSet::new();
     for warning in summary.warnings.iter().filter(|w| w.kind.is_disturbance()) {
@@ -60,26 +61,55 @@ pub(crate) fn mark(summary: &mut Summary, spread: &Spread) {
             .filter(|c| summary.cells[c.cell].is_ranked())
             .filter_map(|c| Some(c.contrast.ratio?.launches))
             .min();
+        let is_weak = group.aa.is_some_and(|aa| AaCheck::is_weak(&aa.ratio));
+        let lacks_check = group.aa.is_none() && has_duplicate(&summary.cells, group);
         group.sureness = match (group.recommendation, launches) {
             (Recommendation::Nothing, _) | (_, None) => None,
             _ if group.cells.iter().any(|cell| disturbed.contains(cell)) => Some(Sureness::Noisy),
-            (_, Some(launches)) if launches < LAUNCHES_TO_SEE_DRIFT => Some(Sureness::Early),
+            (_, Some(launches)) if lacks_check || launches < LAUNCHES_TO_SEE_DRIFT => {
+                Some(Sureness::Early)
+            }
+            // A check of few launches is wide on any machine.
+            _ if is_weak => Some(Sureness::Noisy),
             _ if group.baseline.is_some_and(|cell| spread.is_close(cell)) => Some(Sureness::Early),
             _ => Some(Sureness::Settled),
         };
+        if group.sureness == Some(Sureness::Noisy) {
+            group.further_s = None;
+        }
     }
+}
+
+/// Tells whether a group's baseline has a hidden duplicate, which gives it an A/A check once both have launches.
+fn has_duplicate(cells: &[CellSummary], group: &GroupSummary) -> bool {
+    group.baseline.is_some_and(|baseline| {
+        let baseline = &cells[baseline];
+        cells.iter().any(|cell| {
+            cell.hidden && (&cell.cell, &cell.parameters) == (&baseline.cell, &baseline.parameters)
+        })
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::summary::{Warning, WarningKind};
+    use record::summary::{Ratio, Warning, WarningKind};
 
     /// The recorded run with these launches behind each ratio, and this warning on the baseline of its first group with an answer.
     fn marked_at(
         launches: usize,
         warning: Option<WarningKind>,
+        times: (f64, f64),
+    ) -> Option<Sureness> {
+        marked_with(launches, warning, times, |_| ())
+    }
+
+    /// The same with a change of that group.
+    fn marked_with(
+        launches: usize,
+        warning: Option<WarningKind>,
         (run_s, cell_s): (f64, f64),
+        change: impl Fn(&mut GroupSummary),
     ) -> Option<Sureness> {
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
@@ -109,8 +139,32 @@ mod tests {
                 .collect(),
             run_s,
         };
+        change(&mut summary.groups[group]);
         mark(&mut summary, &spread);
         summary.groups[group].sureness
+    }
+
+    /// A condition is as sure as its own A/A check, and no time is promised for what is noisy.
+    #[test]
+    fn a_group_whose_own_check_is_weak_is_noisy_and_one_without_a_check_is_early() {
+        let checked = |half: f64| {
+            marked_with(40, None, (20.0, 10.0), |group| {
+                let ratio = Ratio::of_log(0.0, half / 2.1, 20.0, 20, 0.95).unwrap();
+                group.aa = Some(AaCheck {
+                    cell: group.baseline.unwrap(),
+                    ratio,
+                    z: 0.0,
+                    p: 1.0,
+                    differs: false,
+                    weak: AaCheck::is_weak(&ratio),
+                });
+                group.further_s = Some(60.0);
+            })
+        };
+        assert_eq!(checked(0.05), Some(Sureness::Settled));
+        assert_eq!(checked(0.3), Some(Sureness::Noisy));
+        let unchecked = marked_with(40, None, (20.0, 10.0), |group| group.aa = None);
+        assert_eq!(unchecked, Some(Sureness::Early));
     }
 
     fn marked(launches: usize, warning: Option<WarningKind>) -> Option<Sureness> {

@@ -3,12 +3,13 @@
 mod recorded;
 
 use pagewise_judge::evidence::{Evidence, ReadOne, one_by_one};
-use pagewise_judge::{self as judge, Circumstances, replay};
+use pagewise_judge::{self as judge, Circumstances, KnownMethods, replay};
 use record::folder::SUMMARY;
 use record::json::ToJson;
+use record::method::{Method, Offer};
 use record::outcome::{Cause, Outcome, Status};
 use record::state::State;
-use record::summary::{Summary, Verdict};
+use record::summary::{Recommendation, Summary, Verdict};
 use recorded::{open, path};
 use std::cell::Cell;
 
@@ -96,14 +97,17 @@ fn launches_are_read_only_where_the_summary_does_not_hold() {
         read.set(read.get() + launches);
         one_by_one(launches, reader)
     };
-    assert!(text(&judge::judged(&folder, &counting).unwrap()) == text(&summary));
+    assert!(
+        text(&judge::judged(&folder, &counting, &KnownMethods::default()).unwrap())
+            == text(&summary)
+    );
     assert_eq!(read.get(), 0);
     let transcripts = copy.join("transcripts.zst");
     let mut bytes = std::fs::read(&transcripts).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&transcripts, bytes).unwrap();
-    let again = judge::judged(&folder, &counting).unwrap();
+    let again = judge::judged(&folder, &counting, &KnownMethods::default()).unwrap();
     let damage: Vec<&str> = again.damage().collect();
     assert!(
         damage
@@ -112,6 +116,58 @@ fn launches_are_read_only_where_the_summary_does_not_hold() {
         "{damage:?}"
     );
     assert_eq!(read.get(), folder.launches().unwrap().records.len());
+}
+
+/// The methods of a run, of which some do not take the run's value of `frames` any more.
+fn known(state: &State, is_narrowed: impl Fn(&Method) -> bool) -> KnownMethods {
+    let methods = state.plan.cells.iter().map(|planned| {
+        let line = &planned.method.line;
+        if is_narrowed(&planned.method) {
+            Method::parse(&line.replace("frames:cached|", "frames:")).unwrap()
+        } else {
+            Method::parse(line).unwrap()
+        }
+    });
+    let methods: Vec<Method> = methods.collect();
+    let offer = Offer {
+        worker: "c-O3",
+        methods: &methods,
+    };
+    KnownMethods::new(&[offer], "c-O3", &["fault"].into())
+}
+
+#[test]
+fn a_method_that_has_no_part_in_a_condition_is_withdrawn_from_an_older_run() {
+    let folder = open(&path("ordinary")).unwrap();
+    let (state, as_kept) = replay(&folder).unwrap();
+    let recommended = |summary: &Summary| match summary.groups[0].recommendation {
+        Recommendation::Use { cell, .. } => Some(summary.cells[cell].method.clone()),
+        _ => None,
+    };
+    assert_eq!(recommended(&as_kept).as_deref(), Some("populate-write"));
+    let same = judge::judged(&folder, &one_by_one, &known(&state, |_| false)).unwrap();
+    assert_eq!(same.cells, as_kept.cells);
+    let narrowed = known(&state, |method| method.name == "populate-write");
+    let now = judge::judged(&folder, &one_by_one, &narrowed).unwrap();
+    let is_withdrawn = |name: &str| {
+        let cell = now.cells.iter().find(|c| c.method == name).unwrap();
+        let cause = cell.outcome.cause.as_ref();
+        let is_cause = matches!(cause, Some(Cause::OtherValues { key, .. }) if key == "frames");
+        (
+            cell.outcome.status == Status::Skipped && is_cause,
+            cell.phases.len(),
+        )
+    };
+    assert_eq!(is_withdrawn("populate-write"), (true, 0));
+    assert!(!is_withdrawn("touch").0);
+    assert_eq!(recommended(&now), None);
+    let mut compared = now.groups.iter().flat_map(|group| &group.comparisons);
+    assert!(compared.all(|c| now.cells[c.cell].method != "populate-write"));
+    // A value that no method takes any more has another name, and withdraws nothing.
+    let renamed = known(&state, |_| true);
+    let summary = judge::judged(&folder, &one_by_one, &renamed).unwrap();
+    assert_eq!(summary.cells, as_kept.cells);
+    assert_eq!(renamed.offered()["fault"], 2);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn shared(name: &str) -> (SharedRun, BuiltIn) {
 
 #[test]
 fn a_real_overview_is_one_small_file_that_comes_back_whole() {
-    let (summary, value) = kept("overview");
+    let (summary, value) = kept("amd");
     let built_in = built_in(&[&summary]);
     let part = share(&summary, &environment(&value), &built_in).unwrap();
     // Two groups have no usual choice that was measured.
@@ -281,7 +281,7 @@ fn refusal(run: &SharedRun, built_in: &BuiltIn) -> String {
 
 #[test]
 fn figures_that_cannot_be_right_are_refused_though_their_seal_is() {
-    let (run, built_in) = shared("overview");
+    let (run, built_in) = shared("amd");
     assert_eq!(refusal(&run, &built_in), "");
     let at = run
         .questions
@@ -360,7 +360,7 @@ fn figures_that_cannot_be_right_are_refused_though_their_seal_is() {
 
 #[test]
 fn a_gallery_has_each_run_once_and_each_question_of_all_machines() {
-    let (first, _) = shared("overview");
+    let (first, _) = shared("amd");
     let (second, _) = shared("same-day-1");
     let file = |name: &str, run: &SharedRun| SharedFile {
         name: name.to_owned(),
@@ -403,7 +403,7 @@ fn a_gallery_has_each_run_once_and_each_question_of_all_machines() {
 
 #[test]
 fn a_run_that_did_not_know_a_parameter_answers_the_question_of_its_usual_value() {
-    let (newer, built_in) = shared("overview");
+    let (newer, built_in) = shared("amd");
     let known = usual_values(&built_in.experiments);
     let is_usual = |experiment: &str, key: &str, value: &str| known[experiment].is(key, value);
     let mut older = newer.clone();
@@ -442,7 +442,7 @@ fn a_run_that_did_not_know_a_parameter_answers_the_question_of_its_usual_value()
 
 #[test]
 fn the_method_of_a_question_is_the_one_that_runs_recommend() {
-    let (run, built_in) = shared("overview");
+    let (run, built_in) = shared("amd");
     let known = usual_values(&built_in.experiments);
     let file = SharedFile {
         name: "a".to_owned(),

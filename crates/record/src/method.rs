@@ -323,6 +323,16 @@ impl From<Method> for String {
 }
 
 impl KeyKind {
+    /// The values that it takes, where this is none of them: the method has no part in it.
+    pub fn lacks(&self, value: &str) -> Option<&[String]> {
+        match self {
+            KeyKind::Choice(words) if !words.iter().any(|word| chosen(word, value).is_some()) => {
+                Some(words)
+            }
+            _ => None,
+        }
+    }
+
     /// A value as the worker wants it: sizes as plain byte counts, `N` as the number of CPUs, choices as they are.
     pub fn normalise(&self, key: &str, text: &str, cpus: usize) -> Result<String> {
         match self {
@@ -346,14 +356,6 @@ impl KeyKind {
                 let hint = sizes::did_you_mean(text, words.iter().map(String::as_str));
                 bail!("{key}={text} is not one of {}{hint}", words.join(", "))
             }
-        }
-    }
-
-    /// True unless it is a choice and this is none of its words.
-    pub fn takes(&self, text: &str) -> bool {
-        match self {
-            KeyKind::Choice(words) => words.iter().any(|word| chosen(word, text).is_some()),
-            _ => true,
         }
     }
 }
@@ -453,14 +455,14 @@ mod tests {
             ("random-3MiB", "random-3MiB"),
         ] {
             assert_eq!(choice.normalise("key", text, 2).unwrap(), value);
-            assert!(choice.takes(text));
+            assert!(choice.lacks(text).is_none());
         }
         for text in [
             "<time>", "0ms", "5", "5min", "1.5ms", "ms", "random-", "random-x", "random",
         ] {
             let error = choice.normalise("key", text, 2).unwrap_err().to_string();
             assert!(
-                !choice.takes(text) && error.contains("is not one of no, <time>, random-<size>"),
+                choice.lacks(text).is_some() && error.contains("is not one of no, <time>, random-<size>"),
                 "{text}: {error}"
             );
         }

@@ -3,6 +3,7 @@
 use pagewise_report::export::{ExportedCells, FORMATS};
 use pagewise_report::terminal::{self, Screen};
 use pagewise_report::view::{self, Wanted};
+use record::experiment::Total;
 use record::parameters::Parameters;
 use record::sizes::{format_ns, three_digits};
 use record::summary::{
@@ -400,12 +401,14 @@ fn amounts_of_a_change_are_told_apart_where_their_intervals_do_not_overlap() {
         let text = plain(&summary);
         text.split("Change:").nth(1).expect(&text).to_owned()
     };
-    let apart = "4.0–5.0× faster if the destination is in cache; 1.6–2.0× faster if it is in memory (early)";
+    // The row is as sure as the least of its conditions; a mark stands before the condition that it is on.
+    let apart =
+        "4.0–5.0× faster (sure) if the destination is in cache; 1.6–2.0× faster if it is in memory";
     let row = changed((0.5, 0.6));
-    assert!(row.contains(apart), "{row}");
+    assert!(row.contains(apart) && row.contains(" early "), "{row}");
     let row = changed((0.22, 0.3));
-    let same = "the same if the destination is in cache or it is in memory (early)";
-    assert!(row.contains(same), "{row}");
+    let same = "the same (sure) if the destination is in cache; the same if it is in memory";
+    assert!(row.contains(same) && row.contains(" early "), "{row}");
 }
 
 #[test]
@@ -432,8 +435,8 @@ fn a_row_marked_yes_and_a_noisy_run_do_not_contradict_each_other() {
     });
     let text = plain(&summary);
     for line in [
-        "noisy: other guests of the host took 7 % of the CPU time",
-        "1 of 1 control too noisy; rows marked yes hold all the same",
+        "noisy: other guests of the host took up to 7 % of the CPU time",
+        "1 of 1 control too noisy, none behind rows marked yes",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
@@ -444,12 +447,166 @@ fn headings_name_the_margin_and_a_counted_method_has_a_command() {
     let summary = recorded("look");
     let text = plain(&summary);
     assert!(
-        text.contains("Keep: no other method is more than 2 % faster:"),
+        text.contains("Keep: no other method measured is more than 2 % faster; the nearest:"),
         "{text}"
     );
     let command = format!("All methods of a row: pagewise report {} copy", summary.run);
     assert!(
         text.contains("; 4 more ") && text.contains(&command),
+        "{text}"
+    );
+}
+
+/// The copy of 64 KiB whose usual choice is kept, with these ratios of the other methods in turn, the first with a doubt.
+fn keeping(intervals: &[(f64, f64)]) -> (Summary, Vec<String>) {
+    let mut summary = recorded("look");
+    let cells = summary.cells.clone();
+    let is_copy =
+        |g: &&mut record::summary::GroupSummary| g.experiment == "copy" && g.baseline.is_some();
+    let group = summary.groups.iter_mut().find(is_copy).unwrap();
+    group.recommendation = Recommendation::Keep {
+        cell: group.baseline.unwrap(),
+    };
+    let comparisons = group.comparisons.iter_mut();
+    let ranked = comparisons.filter(|c| c.phase == "copy" && cells[c.cell].is_ranked());
+    let mut names = Vec::new();
+    for (at, comparison) in ranked.enumerate() {
+        let (low, high) = intervals[at.min(intervals.len() - 1)];
+        comparison.contrast = Contrast::alone(Some(ratio(low, high)), 0.02);
+        comparison.doubt = None;
+        if at == 0 {
+            comparison.contrast.verdict = Verdict::NotSettled;
+            comparison.doubt = Some(Doubt::WeakCheck { half_width: 0.29 });
+        }
+        names.push(cells[comparison.cell].method.clone());
+    }
+    (summary, names)
+}
+
+#[test]
+fn a_kept_row_has_its_nearest_rival_and_names_those_of_which_nothing_is_settled() {
+    let (mut summary, names) = keeping(&[(1.5, 1.7), (3.0, 4.0), (1.1, 1.2), (5.0, 6.0)]);
+    assert!(names.len() > 3, "{names:?}");
+    let text = plain(&summary);
+    let kept = text.split("Keep:").nth(1).expect(&text);
+    let further = names.len() - 1;
+    let row = format!("{} 1.1–1.2× slower; {further} more", names[2]);
+    let open = format!("; open: {} (noisy (A/A ±29 %))", names[0]);
+    assert!(kept.contains(&row) && kept.contains(&open), "{text}");
+    assert!(!kept.contains(" methods measured"), "{text}");
+    summary.offered = [("copy".to_owned(), 24), ("files".to_owned(), 9)].into();
+    let text = plain(&summary);
+    let some = format!("{} of 24 methods measured; open: ", names.len() + 1);
+    assert!(text.contains(&some), "{text}");
+    let left_out = "experiments; not files: pagewise run NAME";
+    assert!(
+        text.contains("Measured: ") && text.contains(left_out),
+        "{text}"
+    );
+    // An open rival that is the nearest is said once.
+    let (summary, names) = keeping(&[(1.01, 1.1), (3.0, 4.0)]);
+    let text = plain(&summary);
+    let name = format!("{} (noisy (A/A ±29 %))", names[0]);
+    assert_eq!(text.matches(&name).count(), 1, "{text}");
+}
+
+#[test]
+fn a_condition_under_which_nothing_is_settled_is_open_in_the_row_although_its_method_is_slower_there()
+ {
+    let mut summary = conditional((0.8, 0.84), (1.1, 1.18));
+    let method = depending(&summary).to_owned();
+    let [_, there] = both(&summary);
+    let cells = summary.cells.clone();
+    let group = &mut summary.groups[there];
+    group.recommendation = Recommendation::Inconclusive {
+        cell: group.baseline.unwrap(),
+    };
+    let mut others = group.comparisons.iter_mut().filter(|c| {
+        let cell = &cells[c.cell];
+        c.phase == "copy" && cell.is_ranked() && cell.method != method
+    });
+    let rival = others.next().unwrap();
+    let name = cells[rival.cell].method.clone();
+    rival.contrast = Contrast::alone(Some(ratio(0.64, 1.03)), 0.02);
+    rival.doubt = None;
+    for other in others {
+        other.contrast = Contrast::alone(Some(ratio(2.0, 3.0)), 0.02);
+    }
+    let text = plain(&summary);
+    let line = format!("1.1–1.2× slower if it is in memory (open: {name} may be faster)");
+    assert!(text.contains(&line), "{line}: {text}");
+}
+
+#[test]
+fn a_ratio_over_several_phases_says_so_and_has_its_shorter_part_beside_it() {
+    let (mut summary, _) = with_two_best();
+    let line = "until the block is there; the row compares allocate + fill";
+    assert!(!plain(&summary).contains(line));
+    let is_allocate = |e: &&mut record::summary::ExperimentSummary| e.definition.name == "allocate";
+    let experiment = summary.experiments.iter_mut().find(is_allocate).unwrap();
+    experiment.definition.totals.push(Total {
+        name: "part".to_owned(),
+        phases: vec!["allocate".to_owned()],
+        meaning: "until the block is there".to_owned(),
+        headline: false,
+        overlap: false,
+    });
+    let headline = experiment.headline.clone();
+    for group in summary
+        .groups
+        .iter_mut()
+        .filter(|g| g.experiment == "allocate")
+    {
+        let parts: Vec<_> = group
+            .comparisons
+            .iter()
+            .filter(|c| c.phase == headline)
+            .map(|c| record::summary::Comparison {
+                phase: "part".to_owned(),
+                contrast: Contrast::alone(Some(ratio(0.4, 0.5)), 0.02),
+                ..c.clone()
+            })
+            .collect();
+        group.comparisons.extend(parts);
+    }
+    let text = plain(&summary);
+    assert!(text.contains(&format!("2.0–2.5× faster {line}")), "{text}");
+}
+
+#[test]
+fn a_disturbance_of_few_cells_is_said_with_their_number() {
+    let mut summary = recorded("look");
+    let launched = |c: &&record::summary::CellSummary| !c.hidden && c.launches > 0;
+    let all = summary.cells.iter().filter(launched).count();
+    summary.warnings = vec![Warning {
+        kind: WarningKind::Steal { share: 0.27 },
+        at: "two cells".to_owned(),
+        cells: vec![0, 1],
+    }];
+    let text = plain(&summary);
+    let line =
+        format!("other guests of the host took up to 27 % of the CPU time in 2 of {all} cells");
+    assert!(text.contains(&line), "{line}: {text}");
+}
+
+#[test]
+fn an_open_row_that_noise_keeps_open_has_no_time() {
+    let (mut summary, _) = keeping(&[(0.8, 0.9)]);
+    let copy = summary.groups.iter_mut().filter(|g| g.experiment == "copy");
+    for group in copy {
+        group.recommendation = Recommendation::Inconclusive {
+            cell: group.baseline.unwrap(),
+        };
+        group.sureness = Some(Sureness::Noisy);
+        group.further_s = None;
+    }
+    let text = plain(&summary);
+    assert!(
+        text.contains("Open:") && !text.contains("settled in about"),
+        "{text}"
+    );
+    assert!(
+        text.contains("no time is known to settle these at this noise"),
         "{text}"
     );
 }

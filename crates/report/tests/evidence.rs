@@ -5,7 +5,7 @@ use std::path::Path;
 use record::summary::{CellSummary, Summary};
 
 /// The run behind docs/mmap-or-read.md.
-const RUN: &str = "docs/evidence/runs/overview";
+const RUN: &str = "docs/evidence/runs/amd";
 
 fn text(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -12,6 +12,7 @@ pub(crate) fn compare(
     experiments: &[Experiment],
     cells: &[CellSummary],
     groups: &mut [GroupSummary],
+    has_no_part: &HasNoPart,
 ) {
     for experiment in experiments {
         let mut questions: BTreeMap<Parameters, Vec<usize>> = BTreeMap::new();
@@ -31,6 +32,7 @@ pub(crate) fn compare(
                 cells,
                 groups,
                 members: &question,
+                has_no_part,
             };
             let answers: Vec<_> = question.iter().map(|&at| conditioned.answer(at)).collect();
             for (&at, answer) in question.iter().zip(answers) {
@@ -49,6 +51,9 @@ pub(crate) fn compare(
         }
     }
 }
+
+/// Tells whether the method of a cell takes no value of these parameters, so that it has no part under their condition.
+type HasNoPart<'a> = dyn Fn(usize, &Parameters) -> bool + 'a;
 
 /// A group's answer in the light of the other conditions.
 struct ConditionedAnswer {
@@ -86,6 +91,7 @@ struct ConditionedGroups<'a> {
     groups: &'a [GroupSummary],
     /// The groups that ask it.
     members: &'a [usize],
+    has_no_part: &'a HasNoPart<'a>,
 }
 
 impl ConditionedGroups<'_> {
@@ -310,13 +316,15 @@ impl ConditionedGroups<'_> {
 
     /// Tells what a group knows of the methods of these cells.
     fn known(&self, there: usize, cells: &[usize]) -> KnownThere {
+        let parameters = &self.groups[there].parameters;
         let same: Vec<Option<usize>> = cells
             .iter()
-            .map(|&cell| self.same_method(there, cell))
-            .collect();
-        let same: Vec<Option<usize>> = same
-            .into_iter()
-            .filter(|same| !same.is_some_and(|same| self.is_skipped(same)))
+            .map(|&cell| (cell, self.same_method(there, cell)))
+            .filter(|(cell, same)| match same {
+                Some(same) => !self.is_skipped(*same),
+                None => !(self.has_no_part)(*cell, parameters),
+            })
+            .map(|(_, same)| same)
             .collect();
         if self.has_no_baseline(there) || same.is_empty() {
             return KnownThere::Absent;
@@ -475,6 +483,11 @@ mod tests {
 
     const VALUES: [&str; 3] = ["read", "mapping", "write"];
     const MARGIN: f64 = 0.02;
+
+    /// Compares groups whose methods all have a part under each condition.
+    fn compare(experiments: &[Experiment], cells: &[CellSummary], groups: &mut [GroupSummary]) {
+        super::compare(experiments, cells, groups, &|_, _| false);
+    }
 
     fn recorded() -> Summary {
         let path = concat!(
@@ -889,6 +902,12 @@ mod tests {
                 let named_here = named.iter().filter(|&&cell| is_faster(group, cell)).count();
                 let is_any_faster = group.cells.iter().any(|&cell| is_faster(group, cell));
                 prop_assert_eq!(named_here > 0, is_any_faster);
+                // Nothing is recommended without its condition unless every usual condition was measured and agrees.
+                if let Recommendation::Use { cell, everywhere: true, .. } = group.recommendation {
+                    let mut others = groups.iter().enumerate().filter(|(there, _)| *there != at);
+                    let agree = others.all(|(_, other)| is_faster(other, other.cells[0] + (cell - group.cells[0])));
+                    prop_assert!(agree && groups.len() == VALUES.len(), "{:?}", drawn);
+                }
                 for entry in &group.elsewhere {
                     prop_assert!(entry.group != at && is_faster(&groups[entry.group], entry.cell));
                     prop_assert_eq!(entry.contrast.overall(), groups[entry.group].comparisons.iter().find(|c| c.cell == entry.cell).unwrap().contrast.overall());
@@ -943,6 +962,35 @@ mod tests {
         ));
         assert_eq!(groups[0].absent[0]["cached"], VALUES[1]);
         assert!(groups[0].unsettled.is_empty() && groups[0].unmeasured.is_empty());
+    }
+
+    /// A condition in which the method has no part was not left out for want of time.
+    #[test]
+    fn a_condition_in_which_a_method_has_no_part_is_neither_open_nor_unmeasured() {
+        let judged = |has_no_part: bool| {
+            let intervals = [(0.6, 0.7), (0.6, 0.7), (0.6, 0.7)];
+            let (experiment, cells, mut groups) = question(&intervals, true);
+            groups[1].cells.truncate(1);
+            groups[1].comparisons.clear();
+            let is_without = |cell: usize, there: &Parameters| {
+                has_no_part && cell % 2 == 1 && there.is("cached", VALUES[1])
+            };
+            super::compare(&[experiment], &cells, &mut groups, &is_without);
+            groups.swap_remove(0)
+        };
+        let group = judged(true);
+        assert!(matches!(
+            group.recommendation,
+            Recommendation::Use {
+                everywhere: true,
+                ..
+            }
+        ));
+        assert_eq!(group.absent[0]["cached"], VALUES[1]);
+        assert!(group.unsettled.is_empty() && group.unmeasured.is_empty());
+        let group = judged(false);
+        assert_eq!(group.unmeasured[0]["cached"], VALUES[1]);
+        assert!(group.absent.is_empty());
     }
 
     #[test]

@@ -3,9 +3,7 @@
 use crate::evidence::Evidence;
 use record::experiment::Experiment;
 use record::state::State;
-use record::summary::{
-    CellSummary, Comparison, Doubt, GroupSummary, Ratio, Recommendation, Verdict,
-};
+use record::summary::{CellSummary, Comparison, GroupSummary, Ratio, Recommendation, Verdict};
 use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
 
@@ -16,8 +14,6 @@ const ERRORS: f64 = 1.96;
 const AMONG_ALL: f64 = 1.7;
 /// Share of the margin to which an interval is narrowed at most: nearer to an edge of the margin no time is known.
 const NARROWEST: f64 = 0.5;
-/// Effect that a weak A/A check must exclude at the least.
-const CHECKED: f64 = 0.1;
 
 /// Gives each open answer of an ordinary group the seconds of further launches that it is expected to need.
 pub(crate) fn forecast(
@@ -80,18 +76,19 @@ fn launches_needed(
         let needed = seem_faster.iter().filter_map(|c| shown_faster(c, edge));
         return needed.reduce(f64::min);
     }
-    let may_be_faster = others
-        .into_iter()
-        .filter(|c| c.contrast.ratio.is_none_or(|ratio| ratio.low.ln() < -edge));
+    let may_be_faster = others.into_iter().filter(|c| c.may_be_faster(margin));
     let needed: Option<Vec<f64>> = may_be_faster.map(|c| shown_no_faster(c, edge)).collect();
     needed?.into_iter().reduce(f64::max)
 }
 
 /// Launches until a method that seems faster is shown to be; none where no number of them is known to help.
 fn shown_faster(comparison: &Comparison, edge: f64) -> Option<f64> {
-    let ratio = comparison.contrast.ratio?;
+    let ratio = comparison
+        .contrast
+        .ratio
+        .filter(|_| is_settled_by_time(comparison))?;
     let distance = (-ratio.log() - edge).max(NARROWEST * edge) / AMONG_ALL;
-    Some(to_width(&ratio, distance).max(checked(comparison, &ratio)?))
+    Some(to_width(&ratio, distance))
 }
 
 /// Launches until a method that does not seem faster cannot be.
@@ -100,7 +97,7 @@ fn shown_no_faster(comparison: &Comparison, edge: f64) -> Option<f64> {
         return Some(LEAST_LAUNCHES as f64);
     };
     let distance = (ratio.log() + edge).max(NARROWEST * edge);
-    Some(to_width(&ratio, distance).max(checked(comparison, &ratio)?))
+    is_settled_by_time(comparison).then(|| to_width(&ratio, distance))
 }
 
 /// Launches with which the half-width of a ratio's logarithm is expected to be this: its square falls with their number.
@@ -114,23 +111,15 @@ fn to_width(ratio: &Ratio, width: f64) -> f64 {
     launches.max(LEAST_LAUNCHES as f64)
 }
 
-/// Launches after which a weak A/A check excludes the effect; zero where nothing was withheld. `None` for two levels, which time
-/// does not make one.
-fn checked(comparison: &Comparison, ratio: &Ratio) -> Option<f64> {
-    match comparison.doubt {
-        None => Some(0.0),
-        Some(Doubt::TwoLevels(_)) => None,
-        Some(Doubt::WeakCheck { half_width }) => {
-            let excluded = ratio.log().abs().exp_m1().max(CHECKED);
-            Some(ratio.launches as f64 * (half_width / excluded).powi(2))
-        }
-    }
+/// Tells whether time may settle a comparison: it makes neither two levels one nor a noisy machine quiet.
+fn is_settled_by_time(comparison: &Comparison) -> bool {
+    comparison.doubt.is_none()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::summary::{Contrast, Levels};
+    use record::summary::{Contrast, Doubt, Levels};
 
     const EDGE: f64 = 0.0198;
 
@@ -171,10 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn a_weak_check_must_narrow_too_and_two_levels_never_settle() {
+    fn no_time_is_promised_for_noise_and_for_two_levels() {
         let weak = Doubt::WeakCheck { half_width: 0.4 };
-        let needed = shown_faster(&compared(0.7, 0.01, Some(weak)), EDGE).unwrap();
-        assert!((8.0..11.0).contains(&needed), "{needed}");
+        assert_eq!(shown_faster(&compared(0.7, 0.01, Some(weak)), EDGE), None);
+        assert_eq!(
+            shown_no_faster(&compared(1.2, 0.01, Some(weak)), EDGE),
+            None
+        );
         let levels = Doubt::TwoLevels(Levels {
             low: 0.2,
             high: 0.9,

@@ -130,6 +130,7 @@ struct Rival {
     cell: usize,
     ratio: Ratio,
     verdict: Verdict,
+    may_be_faster: bool,
     cost: (usize, u64),
 }
 
@@ -138,14 +139,14 @@ impl Rival {
     fn new(state: &State, group: &Group, comparison: &Comparison) -> Option<Rival> {
         let planned = &state.cells[comparison.cell];
         let method = &planned.method;
-        let is_ordinary = method.role == Role::Method && method.group.is_empty();
-        if !is_ordinary || comparison.phase != group.experiment.headline() {
+        if !is_rival(state, group, comparison) {
             return None;
         }
         Some(Rival {
             cell: comparison.cell,
             ratio: comparison.contrast.ratio?,
             verdict: comparison.contrast.overall(),
+            may_be_faster: comparison.may_be_faster(state.plan.margin),
             cost: (
                 method.calls.values().map(Vec::len).sum(),
                 memory_bytes(planned),
@@ -156,11 +157,13 @@ impl Rival {
     fn is_faster(&self) -> bool {
         matches!(self.verdict, Verdict::Faster { .. })
     }
+}
 
-    fn may_be_faster(&self, margin: f64) -> bool {
-        self.is_faster()
-            || self.verdict == Verdict::NotSettled && self.ratio.low < 1.0 / (1.0 + margin)
-    }
+/// Tells whether an ordinary method is compared by the headline.
+fn is_rival(state: &State, group: &Group, comparison: &Comparison) -> bool {
+    let method = &state.cells[comparison.cell].method;
+    let is_ordinary = method.role == Role::Method && method.group.is_empty();
+    is_ordinary && comparison.phase == group.experiment.headline()
 }
 
 /// Of the methods within [`NEAR`] of the fastest as measured, that of fewest kinds of calls, then of least memory; `None` if a
@@ -240,6 +243,17 @@ pub(crate) fn recommend(
         .iter()
         .filter_map(|c| Rival::new(state, group, &c.comparison))
         .collect();
+    // A believed method with too few launches for an interval may be anything.
+    let is_unknown = |c: &CellComparison| {
+        let comparison = &c.comparison;
+        let cells = [comparison.cell, baseline];
+        is_rival(state, group, comparison)
+            && comparison.contrast.ratio.is_none()
+            && cells
+                .iter()
+                .all(|&cell| judged.sound(evidence, cell).is_some())
+    };
+    let may_be_faster = rivals.iter().any(|rival| rival.may_be_faster);
     let best = best_set(&rivals, |a, b| are_apart(state, evidence, judged, (a, b)));
     let recommendation = match &best {
         Some(BestSet { named, .. }) => Recommendation::Use {
@@ -248,7 +262,7 @@ pub(crate) fn recommend(
             everywhere: true,
         },
         None if rivals.is_empty() => Recommendation::Nothing,
-        None if rivals.iter().any(|r| r.may_be_faster(state.plan.margin)) => {
+        None if may_be_faster || compared.iter().any(is_unknown) => {
             Recommendation::Inconclusive { cell: baseline }
         }
         None => Recommendation::Keep { cell: baseline },
@@ -455,6 +469,7 @@ mod tests {
             } else {
                 Verdict::NotSettled
             },
+            may_be_faster: true,
             cost: (calls, 0),
         }
     }

@@ -157,6 +157,14 @@ impl Evidence {
         i32::try_from(block).is_ok_and(|block| self.seen.contains(&(unit, block)))
     }
 
+    /// Leaves a cell out that is not judged.
+    pub(crate) fn leave_out(&mut self, cell: usize) {
+        self.cells.remove(&cell);
+        self.damaged_cells.remove(&cell);
+        self.lost_states.remove(&cell);
+        self.first_pass_ns.remove(&cell);
+    }
+
     /// Adds one launch. What is wrong with a transcript is noted against its cells, unless they have been tried one by one.
     pub fn add(&mut self, state: &State, record: &LaunchRecord, transcripts: &Read) {
         self.take(

@@ -1,6 +1,6 @@
 //! Cells that are compared with each other, and what may be said of them.
 
-use super::{Contrast, frontier::FrontierPoint};
+use super::{Contrast, Verdict, frontier::FrontierPoint};
 use crate::parameters::Parameters;
 use serde::{Deserialize, Serialize};
 use serde_with::apply;
@@ -30,7 +30,8 @@ pub struct GroupSummary {
     pub best: Vec<BestClaim>,
     /// Answer for the group.
     pub recommendation: Recommendation,
-    /// Degree to which the comparisons are sure; absent where there are none.
+    /// Degree to which the comparisons under this condition are sure; absent where there are none. An answer that also rests on
+    /// other conditions (`conditions`, `elsewhere`) is as sure as the least of their groups.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub sureness: Option<Sureness>,
     /// The method of the recommendation, one that another condition recommends, or each of `faster`, under the other conditions
@@ -59,8 +60,8 @@ pub struct GroupSummary {
     pub unsettled: Vec<Parameters>,
     /// Usual conditions next to this one under which the methods of the answer, or the usual choice, do not exist.
     pub absent: Vec<Parameters>,
-    /// Seconds of further launches after which an open answer is expected to be settled; absent where it is not open, and where
-    /// no time is expected to settle it.
+    /// Seconds of further launches after which an open answer is expected to be settled; absent where it is not open, where it
+    /// is noisy, and where no time is expected to settle it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub further_s: Option<f64>,
     /// Comparison with the plain machine, where the group was measured in another state of it.
@@ -77,7 +78,7 @@ pub struct GroupSummary {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Sureness {
-    /// Something else took CPUs, memory or devices from its launches.
+    /// Something else took CPUs, memory or devices from its launches, or its A/A check is weak after many.
     Noisy,
     /// Fewer launches behind it than would show a move with time.
     Early,
@@ -183,6 +184,27 @@ pub struct Comparison {
     /// The reason why the interval has no verdict, if it is neither its width nor its place.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub doubt: Option<Doubt>,
+}
+
+impl Comparison {
+    /// The lowest ratio that its interval and its doubt allow; absent without an interval.
+    pub fn lowest(&self) -> Option<f64> {
+        let low = self.contrast.ratio?.low;
+        Some(match self.doubt {
+            Some(Doubt::WeakCheck { half_width }) => low / (1.0 + half_width),
+            Some(Doubt::TwoLevels(levels)) => low.min(levels.low),
+            None => low,
+        })
+    }
+
+    /// Tells whether it is shown to be faster than the baseline by more than the margin, or may be.
+    pub fn may_be_faster(&self, margin: f64) -> bool {
+        match self.contrast.overall() {
+            Verdict::Faster { .. } => true,
+            Verdict::NotSettled => self.lowest().is_none_or(|low| low < 1.0 / (1.0 + margin)),
+            Verdict::Slower { .. } | Verdict::Within { .. } => false,
+        }
+    }
 }
 
 /// The baseline against its hidden duplicate.

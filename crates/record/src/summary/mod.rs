@@ -313,6 +313,10 @@ pub struct Summary {
     pub elapsed_s: f64,
     /// The experiments that took part, in order.
     pub experiments: Vec<ExperimentSummary>,
+    /// Number of ranked methods of the usual worker by experiment, also of experiments that the run left out, in the version that
+    /// judged; empty where that was not known.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub offered: BTreeMap<String, usize>,
     /// Comparison groups, in the order in which they are shown.
     pub groups: Vec<GroupSummary>,
     /// Cells; groups refer to them by index.

@@ -1,6 +1,6 @@
 //! Recommendations, in sentences: never a change that is not shown to help.
 
-use super::conditions::{ConditionClauses, is_open_here, own_condition, subject_names, subjects};
+use super::conditions::{ConditionClauses, own_condition, subject_names, subjects, sureness};
 use super::labels::LabelledGroup;
 use super::wording;
 use record::outcome::Status;
@@ -52,7 +52,7 @@ pub(crate) fn in_short(group: LabelledGroup) -> String {
             format!("{} {finding} than {usual}{more}", group.name(fastest.cell))
         }
     };
-    finding + &mark(group)
+    finding + &mark(group.group.sureness)
 }
 
 /// The reason why no ordinary method is best.
@@ -105,7 +105,8 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
         }
         Recommendation::Depends { .. } => {
             let clauses = ConditionClauses::new(group, true);
-            return format!("→ it depends: {}", clauses.sentence());
+            let mark = mark(sureness(group));
+            return format!("→ it depends{mark}: {}", clauses.sentence());
         }
         Recommendation::Keep { cell } | Recommendation::Inconclusive { cell } => {
             (kept(group, cell), vec![cell])
@@ -119,7 +120,7 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
         Recommendation::Nothing => return why_nothing(group),
     };
     let conditions = ConditionClauses::new(group, false).ending();
-    advice + &mark(group) + &around(group, best, &named) + &conditions
+    advice + &mark(sureness(group)) + &around(group, best, &named) + &conditions
 }
 
 /// The gain of a recommended method; of several the range of all their intervals.
@@ -145,12 +146,9 @@ fn margin(group: LabelledGroup) -> String {
     wording::percent(group.summary().settings.margin)
 }
 
-/// The mark of an answer that is not sure.
-fn mark(group: LabelledGroup) -> String {
-    match group.group.sureness.filter(|_| !is_open_here(group)) {
-        Some(Sureness::Settled) | None => String::new(),
-        unsure => format!(" ({})", wording::sureness(unsure)),
-    }
+/// The mark of an answer or a finding that is not sure.
+fn mark(degree: Option<Sureness>) -> String {
+    wording::sureness_mark(degree, Some(Sureness::Settled))
 }
 
 /// The reason why several methods were measured and none is recommended.

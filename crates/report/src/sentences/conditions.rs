@@ -18,8 +18,8 @@ struct ConditionFinding {
     verdict: Verdict,
     /// The ratios of all methods, from the least to the most.
     ratios: (f64, f64),
-    /// The degree to which it is sure, where that differs from the answer's.
-    mark: &'static str,
+    /// The degree to which its own condition's evidence is sure.
+    sureness: Option<Sureness>,
     /// Findings on other methods under the same condition.
     notes: Vec<String>,
 }
@@ -272,27 +272,16 @@ pub(crate) fn is_open_here(group: LabelledGroup) -> bool {
     is_open && group.group.faster.is_empty()
 }
 
-/// The degree to which an answer is sure; of one that only other conditions have, the least of theirs.
+/// The degree to which an answer is sure: the least of the conditions of which it says something.
 pub(crate) fn sureness(group: LabelledGroup) -> Option<Sureness> {
-    if !is_open_here(group) {
-        return group.group.sureness;
-    }
-    let groups = &group.summary().groups;
-    let elsewhere = group.group.elsewhere.iter();
-    elsewhere
-        .filter_map(|entry| groups.get(entry.group)?.sureness)
+    let here = group.group.sureness.filter(|_| !is_open_here(group));
+    let elsewhere = findings(group).into_iter().map(|finding| finding.sureness);
+    let is_kept = matches!(group.group.recommendation, Recommendation::Keep { .. });
+    let held = held(group).into_values().flatten();
+    let held = held.filter(|_| is_kept).map(|(degree, _)| degree);
+    here.into_iter()
+        .chain(elsewhere.chain(held).flatten())
         .min()
-}
-
-/// The mark of another group's finding, where that is less sure than a reader of the answer would think.
-fn mark(group: LabelledGroup, there: usize) -> &'static str {
-    let known = group.summary().groups.get(there);
-    let degree = known.and_then(|there| there.sureness);
-    match degree {
-        Some(Sureness::Settled) | None => "",
-        degree if degree == sureness(group) => "",
-        degree => wording::sureness(degree),
-    }
 }
 
 /// A sentence on methods that seem faster than those of the answer.
@@ -328,8 +317,9 @@ fn findings(group: LabelledGroup) -> Vec<ConditionFinding> {
             } else {
                 finding_on_others(group, &subjects, &better)
             };
+            let there = group.summary().groups.get(there);
             Some(ConditionFinding {
-                mark: mark(group, there),
+                sureness: there.and_then(|there| there.sureness),
                 ..finding?
             })
         });
@@ -344,13 +334,39 @@ fn finding_on_subjects(
     let first = conditions.first()?;
     let contrasts = conditions.iter().map(|condition| &condition.contrast);
     let is_named = subjects(group).is_empty();
+    let finding = ConditionFinding::new(first.when.clone(), contrasts)?;
+    let is_faster = matches!(finding.verdict, Verdict::Faster { .. });
+    let others = rivals(group, first.group).filter(|_| !is_faster);
     Some(ConditionFinding {
         methods: if is_named {
             group.name(first.cell)
         } else {
             String::new()
         },
-        ..ConditionFinding::new(first.when.clone(), contrasts)?
+        notes: Vec::from_iter(others),
+        ..finding
+    })
+}
+
+/// A note on the methods that may be faster than the usual choice under a condition of which nothing is settled; none where one is.
+fn rivals(group: LabelledGroup, there: usize) -> Option<String> {
+    let there = LabelledGroup {
+        group: group.summary().groups.get(there)?,
+        ..group
+    };
+    if !is_open_here(there) {
+        return None;
+    }
+    let margin = group.summary().settings.margin;
+    let names: Vec<String> = there
+        .comparisons()
+        .filter(|c| there.cell(c.cell).is_ranked() && c.may_be_faster(margin))
+        .map(|c| there.name(c.cell))
+        .collect();
+    Some(match names.len() {
+        0 => "which method is the fastest is open".to_owned(),
+        1 | 2 => format!("open: {} may be faster", wording::either(&names)),
+        count => format!("open: {count} others may be faster"),
     })
 }
 
@@ -405,7 +421,11 @@ fn own_finding(group: LabelledGroup) -> Option<ConditionFinding> {
     let cells = subjects(group);
     let comparisons = cells.iter().filter_map(|&cell| group.comparison(cell));
     let contrasts = comparisons.map(|comparison| &comparison.contrast);
-    ConditionFinding::new(when, contrasts).filter(|finding| !finding.when.is_empty())
+    let finding = ConditionFinding::new(when, contrasts)?;
+    (!finding.when.is_empty()).then_some(ConditionFinding {
+        sureness: group.group.sureness,
+        ..finding
+    })
 }
 
 /// The amount of a finding: `3.0–3.8× faster`.
@@ -450,20 +470,11 @@ impl ConditionFinding {
                 when: when.clone(),
                 verdict,
                 ratios: (low.min(ratio.low), high.max(ratio.high)),
-                mark: "",
+                sureness: None,
                 notes: Vec::new(),
             });
         }
         finding
-    }
-
-    /// The clause on its condition, with its mark.
-    fn clause(&self, group: LabelledGroup) -> String {
-        let clause = group.definition().clause(&self.when);
-        match (self.mark, self.notes.is_empty()) {
-            ("", _) | (_, false) => clause,
-            (mark, true) => format!("{clause} ({mark})"),
-        }
     }
 }
 
@@ -496,6 +507,7 @@ impl<'a> FindingLine<'a> {
         let first = self.first();
         let (low, high) = self.common;
         first.methods == finding.methods
+            && first.sureness == finding.sureness
             && rank(first.verdict) == rank(finding.verdict)
             && first.notes.is_empty()
             && finding.notes.is_empty()
@@ -517,28 +529,26 @@ impl<'a> FindingLine<'a> {
 
     /// The clauses on its conditions.
     fn clauses(&self, group: LabelledGroup) -> String {
-        let clauses: Vec<String> = self.findings.iter().map(|f| f.clause(group)).collect();
+        let definition = group.definition();
+        let findings = self.findings.iter();
+        let clauses: Vec<String> = findings.map(|f| definition.clause(&f.when)).collect();
         wording::alternatives(&clauses)
     }
 
-    /// `mmap 3.0–3.8× faster if the program keeps the block (read is open; early)`.
+    /// `mmap 3.0–3.8× faster (early) if the program keeps the block (read is open)`.
     fn sentence(&self, group: LabelledGroup) -> String {
         let first = self.first();
         let methods = match first.methods.as_str() {
             "" => String::new(),
             names => format!("{names} "),
         };
-        let mut notes: Vec<&str> = first.notes.iter().map(String::as_str).collect();
-        // Without notes a mark is part of its clause.
-        if !notes.is_empty() && !first.mark.is_empty() {
-            notes.push(first.mark);
-        }
-        let notes = match notes.as_slice() {
+        let notes = match first.notes.as_slice() {
             [] => String::new(),
             notes => format!(" ({})", notes.join("; ")),
         };
         let (amount, clauses) = (self.amount(group), self.clauses(group));
-        format!("{methods}{amount} if {clauses}{notes}")
+        let mark = wording::sureness_mark(first.sureness, sureness(group));
+        format!("{methods}{amount}{mark} if {clauses}{notes}")
     }
 }
 
@@ -560,14 +570,22 @@ fn ranges(group: LabelledGroup) -> Option<String> {
     Some(lines.join("; "))
 }
 
-/// The conditions under which an answer holds by the same amount.
+/// The conditions under which an answer holds by the same amount, those of one degree of sureness together.
 fn holds_alike(group: LabelledGroup) -> String {
     let held = held(group);
-    let common = fixed(group, |key| !held.contains_key(key));
-    let alternatives = held
-        .values()
-        .map(|values| format!("the same if {}", wording::alternatives(values)));
-    let holds: Vec<String> = common.into_iter().chain(alternatives).collect();
+    let mut holds = Vec::from_iter(fixed(group, |key| !held.contains_key(key)));
+    for clauses in held.values() {
+        let by_degree = clauses
+            .iter()
+            .map(|(degree, clause)| (clause.clone(), *degree));
+        for (degree, clauses) in wording::together(by_degree) {
+            let mark = wording::sureness_mark(degree, sureness(group));
+            holds.push(format!(
+                "the same{mark} if {}",
+                wording::alternatives(&clauses)
+            ));
+        }
+    }
     holds.join("; ")
 }
 
@@ -609,32 +627,29 @@ fn open_conditions(group: LabelledGroup<'_>) -> impl Iterator<Item = &Parameters
     lists.into_iter().flatten()
 }
 
-/// Clauses on the values of each condition of which the answer is shown to hold under several, its own one first.
-fn held(group: LabelledGroup<'_>) -> BTreeMap<&str, Vec<String>> {
+/// Clauses on the values of each condition of which the answer is shown to hold under several, its own one first, with the degree
+/// to which each is sure.
+fn held(group: LabelledGroup<'_>) -> BTreeMap<&str, Vec<(Option<Sureness>, String)>> {
     let definition = group.definition();
     let here = &group.group.parameters;
     let open: Vec<&Parameters> = open_conditions(group).collect();
-    let mut held: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut held: BTreeMap<&str, Vec<(Option<Sureness>, String)>> = BTreeMap::new();
     for (key, value) in definition.neighbors(here) {
         let mut differing = open.iter().filter_map(|when| when.get(key));
         if differing.any(|known| is_same_value(known, value)) {
             continue;
         }
-        let groups = &group.summary().groups;
-        let there = groups.iter().position(|other| {
+        let mut groups = group.summary().groups.iter();
+        let there = groups.find(|other| {
             let is_next = Experiment::are_next_to(&other.parameters, here, (key, value));
             other.experiment == group.experiment.name() && is_next
         });
         let Some(there) = there else {
             continue;
         };
-        let clause = match mark(group, there) {
-            "" => clause_on(group, key, value),
-            mark => format!("{} ({mark})", clause_on(group, key, value)),
-        };
         held.entry(key)
-            .or_insert_with(|| vec![clause_on(group, key, &here[key])])
-            .push(clause);
+            .or_insert_with(|| vec![(group.group.sureness, clause_on(group, key, &here[key]))])
+            .push((there.sureness, clause_on(group, key, value)));
     }
     held
 }

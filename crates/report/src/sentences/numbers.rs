@@ -132,46 +132,66 @@ impl<'a> Work<'a> {
             let times = cost.map(|ns| self.times(ns));
             return (interval(&times) + &self.mean(cost), times.median);
         }
-        let bounds = cost
-            .low
-            .zip(cost.high)
-            .filter(|(low, high)| *low > 0.0 && high.is_finite());
-        let bounds =
-            bounds.map_or_else(String::new, |(low, high)| match (high / low).sqrt() - 1.0 {
-                half if half <= 0.25 => format!(" ±{}", percent(half.max(0.0001))),
-                _ => format!(
-                    " ({}–{})",
-                    three_digits(1.0 / high),
-                    three_digits(1.0 / low)
-                ),
-            });
+        let spread = self.spread(cost).unwrap_or_default();
         (
-            self.figure(cost.median) + &bounds + &self.mean(cost),
+            self.figure(cost.median) + &spread + &self.mean(cost),
             1.0 / cost.median,
         )
     }
+
+    /// The interval of a figure in whole percent, rounded up, or its bounds where it is wide; none of few launches.
+    pub fn rough_spread(self, cost: &Distribution) -> Option<String> {
+        let (low, high) = cost.low.zip(cost.high)?;
+        let half = (high / low).sqrt() - 1.0;
+        if half > WIDE {
+            return self.spread(cost);
+        }
+        Some(format!(" ±{:.0} %", (half * 100.0).ceil().max(1.0)))
+    }
+
+    /// The interval of a figure, as it follows the figure: ` ±1.2 %`, or its bounds where it is wide; none of few launches.
+    pub fn spread(self, cost: &Distribution) -> Option<String> {
+        if !self.is_rate() {
+            return spread(&cost.map(|ns| self.times(ns)));
+        }
+        let bounds = cost.low.zip(cost.high);
+        let (low, high) = bounds.filter(|(low, high)| *low > 0.0 && high.is_finite())?;
+        Some(match (high / low).sqrt() - 1.0 {
+            half if half <= WIDE => format!(" ±{}", percent(half.max(0.0001))),
+            _ => format!(
+                " ({}–{})",
+                three_digits(1.0 / high),
+                three_digits(1.0 / low)
+            ),
+        })
+    }
 }
 
-/// A median with its interval: `2.05 ms ±1.2 %`; where the interval is wide or leans to one side, its limits:
-/// `935 µs (0.35–13 ms)`.
-pub(crate) fn interval(d: &Distribution) -> String {
-    let median = format_ns(d.median);
-    let Some((low, high)) = d.low.zip(d.high).filter(|_| d.median > 0.0) else {
-        return median;
-    };
+/// Half-width from which an interval is shown by its bounds.
+const WIDE: f64 = 0.25;
+
+/// The interval of a time, as it follows the time.
+fn spread(d: &Distribution) -> Option<String> {
+    let (low, high) = d.low.zip(d.high).filter(|_| d.median > 0.0)?;
     let half = (high - low) / 2.0 / d.median;
-    if half <= 0.25 {
-        return format!("{median} ±{}", percent(half.max(0.0001)));
+    if half <= WIDE {
+        return Some(format!(" ±{}", percent(half.max(0.0001))));
     }
     let (low, high) = (format_ns(low), format_ns(high));
     let same_unit = low
         .rsplit_once(' ')
         .zip(high.rsplit_once(' '))
         .filter(|(a, b)| a.1 == b.1);
-    format!(
-        "{median} ({}–{high})",
+    Some(format!(
+        " ({}–{high})",
         same_unit.map_or(low.as_str(), |(a, _)| a.0)
-    )
+    ))
+}
+
+/// A median with its interval: `2.05 ms ±1.2 %`; where the interval is wide or leans to one side, its limits:
+/// `935 µs (0.35–13 ms)`.
+pub(crate) fn interval(d: &Distribution) -> String {
+    format_ns(d.median) + &spread(d).unwrap_or_default()
 }
 
 /// A count: a number, or its smallest and largest value.

@@ -17,7 +17,7 @@ struct OpenQuestions<'a> {
     settled_s: f64,
     /// Seconds from which on such a run measures more than the usual choice.
     usual_up_to_s: f64,
-    /// Questions that no time is expected to settle.
+    /// Questions that no time is expected to settle, for noise or two levels.
     unsettled: Vec<&'a str>,
 }
 
@@ -27,11 +27,7 @@ pub(crate) fn settling(run: &LabelledRun, rows: &[AnswerRow]) -> Option<String> 
         return None;
     }
     let open = OpenQuestions::new(run, rows)?;
-    let mut line = open.sentence();
-    if !open.unsettled.is_empty() && !open.names.is_empty() {
-        line += &format!(" (not {})", open.unsettled.join(", "));
-    }
-    Some(line)
+    Some(open.sentence())
 }
 
 impl<'a> OpenQuestions<'a> {
@@ -42,9 +38,7 @@ impl<'a> OpenQuestions<'a> {
         for row in rows {
             match row.further_s {
                 Some(seconds) => *further.entry(&row.experiment).or_default() += seconds,
-                None if row.kind == AnswerKind::Open && row.has_levels => {
-                    unsettled.push(row.question.as_str());
-                }
+                None if row.kind == AnswerKind::Open => unsettled.push(row.question.as_str()),
                 None => {}
             }
         }
@@ -75,19 +69,24 @@ impl<'a> OpenQuestions<'a> {
     fn sentence(&self) -> String {
         let names = self.names.join(" ");
         let seconds = rounded_up(self.settled_s);
+        let noisy = self.unsettled.join(", ");
         if self.names.is_empty() {
-            return "no time is expected to settle these: their launches are on two levels"
+            return "no time is known to settle these at this noise; a quieter machine may: --wait-for-quiet 10min"
                 .to_owned();
         }
-        if seconds < self.usual_up_to_s {
-            let time = wording::duration(seconds);
-            let budget = budget(seconds);
-            return format!("settled in about {time}: pagewise run {names} --budget {budget}");
+        if seconds >= self.usual_up_to_s {
+            let time = wording::duration(self.usual_up_to_s);
+            return format!(
+                "not settled in {time} at this noise, sooner on a quiet machine: pagewise run {names} --wait-for-quiet 10min"
+            );
         }
-        let time = wording::duration(self.usual_up_to_s);
-        format!(
-            "not settled in {time} at this noise, sooner on a quiet machine: pagewise run {names} --wait-for-quiet 10min"
-        )
+        let (time, budget) = (wording::duration(seconds), budget(seconds));
+        let settled = format!("settled in about {time}: pagewise run {names} --budget {budget}");
+        if noisy.is_empty() {
+            settled
+        } else {
+            format!("{settled}; not {noisy}: too noisy")
+        }
     }
 }
 
@@ -142,6 +141,19 @@ mod tests {
             unsettled: Vec::new(),
         };
         let [short, long] = [70.0, 1000.0].map(|settled_s| open(settled_s).sentence());
+        let with_noise = OpenQuestions {
+            unsettled: vec!["read 32 MiB"],
+            ..open(70.0)
+        };
+        assert_eq!(
+            with_noise.sentence(),
+            "settled in about 1 min 10 s: pagewise run copy unmap --budget 70s; not read 32 MiB: too noisy"
+        );
+        let noisy = OpenQuestions {
+            names: Vec::new(),
+            ..with_noise
+        };
+        assert!(!noisy.sentence().contains("settled in"));
         assert_eq!(
             short,
             "settled in about 1 min 10 s: pagewise run copy unmap --budget 70s"

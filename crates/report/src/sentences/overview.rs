@@ -5,11 +5,14 @@ use super::labels::{LabelledExperiment, LabelledGroup};
 use super::wording;
 use indexmap::IndexSet;
 use record::outcome::{Cause, Status};
-use record::summary::{CellSummary, Comparison, Doubt, Recommendation, Sureness, Verdict};
+use record::summary::{CellSummary, Comparison, Ratio, Recommendation, Sureness, Verdict};
 use std::collections::BTreeSet;
 
 /// Characters of a finding from which further methods are counted instead of named: a row is one line of 100 columns.
 const FINDING_ROOM: usize = 38;
+
+/// Characters of a clause that a line of 80 columns has room for.
+const LINE_SIGNS: usize = 74;
 
 /// The answer to one question: an experiment at some parameters.
 pub(crate) struct AnswerRow {
@@ -32,8 +35,6 @@ pub(crate) struct AnswerRow {
     pub sureness: Option<Sureness>,
     /// Seconds of further launches after which an open answer is expected to be settled, if any are.
     pub further_s: Option<f64>,
-    /// Launches of one of its methods lie on two levels, which no time makes one.
-    pub has_levels: bool,
     /// Distance of the surprising ratio from one, as a logarithm.
     pub surprise: f64,
 }
@@ -51,7 +52,8 @@ pub(crate) enum AnswerKind {
 /// Findings on the ranked methods of a group other than its baseline.
 #[derive(Default)]
 struct OtherMethods {
-    settled: Vec<String>,
+    /// Estimated ratios to the baseline with the findings on them, settled or not.
+    compared: Vec<(f64, String)>,
     open: Vec<String>,
     /// Names of the open ones.
     open_names: Vec<String>,
@@ -66,13 +68,14 @@ impl AnswerKind {
         let margin = wording::percent(margin);
         match self {
             AnswerKind::Change => {
-                "Change: faster under every usual condition possible here, by so much (95 % CI)"
-                    .to_owned()
+                "Change: faster under every usual condition possible here".to_owned()
             }
             AnswerKind::Depends => {
                 "Depends: faster only under conditions that are named".to_owned()
             }
-            AnswerKind::Keep => format!("Keep: no other method is more than {margin} faster"),
+            AnswerKind::Keep => {
+                format!("Keep: no other method measured is more than {margin} faster; the nearest")
+            }
             AnswerKind::Open => format!(
                 "Open: another method may be more than {margin} faster under the usual condition"
             ),
@@ -96,6 +99,12 @@ impl AnswerRow {
     pub fn faster(&self) -> String {
         self.factors
             .map_or_else(String::new, |(least, most)| wording::factors(least, most))
+    }
+
+    /// Lines of a screen of 80 columns that it takes, about.
+    pub fn lines(&self) -> usize {
+        let clauses = self.conditions.iter().map(|clause| clause.chars().count());
+        1 + clauses.map(|signs| signs.div_ceil(LINE_SIGNS)).sum::<usize>()
     }
 
     /// A change that is worth making, in a few words: `fault 16 MiB thp 3.0–3.8×`.
@@ -158,14 +167,9 @@ impl AnswerRow {
             factors: named.factors,
             sureness: conditions::sureness(group).filter(|_| named.kind != AnswerKind::Open),
             further_s: group.group.further_s,
-            has_levels: group.comparisons().any(has_levels),
             surprise: named.surprise,
         })
     }
-}
-
-fn has_levels(comparison: &Comparison) -> bool {
-    matches!(comparison.doubt, Some(Doubt::TwoLevels(_)))
 }
 
 /// The answers of an experiment, the most surprising first. Its neighboring conditions are part of the answer under the usual
@@ -236,14 +240,64 @@ pub(crate) fn second_answer(first: &AnswerRow, further: Vec<AnswerRow>) -> Optio
 /// A method with its median cost; its name alone where it has none to be believed.
 fn figure(group: LabelledGroup, cell: usize) -> String {
     let name = group.name(cell);
-    let is_believed = group.cell(cell).outcome.status == Status::Ok;
-    match group.headline_phase(cell).filter(|_| is_believed) {
-        Some(phase) => {
-            let cost = group.work().figure(phase.per_unit_ns.median);
-            format!("{name} {cost}{}", group.work().per())
-        }
-        None => name,
+    let believed = Some(group.cell(cell)).filter(|cell| cell.outcome.status == Status::Ok);
+    let launches = believed.map_or(0, |cell| cell.launches);
+    let Some(phase) = group.headline_phase(cell).filter(|_| believed.is_some()) else {
+        return name;
+    };
+    let work = group.work();
+    if phase.levels.is_some() {
+        return format!("{name} {}{}", work.cost(phase).0, work.per());
     }
+    let cost = work.figure(phase.per_unit_ns.median);
+    let spread = work
+        .rough_spread(&phase.per_unit_ns)
+        .unwrap_or_else(|| format!(" ({})", wording::count(launches, "launch")));
+    format!("{name} {cost}{}{spread}", work.per())
+}
+
+/// The time that is compared, where it has a shorter part by itself, and the amounts by which methods are faster in that part.
+fn partly(group: LabelledGroup) -> Option<String> {
+    let totals = &group.definition().totals;
+    let whole = totals
+        .iter()
+        .find(|total| total.name == group.experiment.headline())?;
+    let part = totals.iter().find(|total| {
+        let is_part = total.phases.len() < whole.phases.len();
+        is_part && whole.phases.starts_with(&total.phases)
+    })?;
+    let entries = group.group.conditions.iter().chain(&group.group.elsewhere);
+    let faster = entries.filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }));
+    let elsewhere = faster.map(|entry| (&group.summary().groups[entry.group], entry.cell));
+    let here = subjects(group).into_iter().filter(|&cell| {
+        let comparison = group.comparison(cell);
+        comparison.is_some_and(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }))
+    });
+    let here = here.map(|cell| (group.group, cell));
+    let ratios = here
+        .chain(elsewhere)
+        .map(|(group, cell)| group.comparison(cell, &part.name)?.contrast.ratio);
+    let ratios: Option<Vec<Ratio>> = ratios.collect();
+    let hull = ratios.into_iter().flatten().reduce(|hull, other| Ratio {
+        low: hull.low.min(other.low),
+        high: hull.high.max(other.high),
+        ..hull
+    });
+    let partly = hull.map(|hull| {
+        let amount = wording::between_briefly(&hull);
+        format!("{amount} {}; ", part.meaning)
+    });
+    let partly = partly.unwrap_or_default();
+    Some(format!("{partly}the row compares {}", whole.formula()))
+}
+
+/// Number of the ranked methods that were measured, of those that the experiment has: `4 of 9 methods measured`.
+fn measured(group: LabelledGroup) -> Option<String> {
+    let all = group.summary().offered.get(group.experiment.name())?;
+    let cells = group.group.cells.iter().map(|&cell| group.cell(cell));
+    let known = cells.filter(|cell| cell.is_ranked() && cell.outcome.status == Status::Ok);
+    let names: BTreeSet<&str> = known.map(|cell| cell.method.as_str()).collect();
+    Some(format!("{} of {all} methods measured", names.len()))
 }
 
 /// The smallest and the largest factor by which the methods of an answer are faster, over all conditions under which they are.
@@ -273,7 +327,7 @@ fn faster(group: LabelledGroup) -> NamedMethod {
         method: subject_names(group),
         finding,
         further,
-        conditions: ConditionClauses::new(group, false).holding(group),
+        conditions: with_part(ConditionClauses::new(group, false).holding(group), group),
         factors: Some(factors),
         surprise: factors.0.ln(),
     }
@@ -290,7 +344,7 @@ fn any_of(group: LabelledGroup) -> NamedMethod {
         finding: method.clone(),
         further: 0,
         method,
-        conditions: ConditionClauses::new(group, true).depending(group),
+        conditions: with_part(ConditionClauses::new(group, true).depending(group), group),
         factors: None,
         surprise: factors(group).0.ln(),
     }
@@ -309,7 +363,7 @@ fn elsewhere(group: LabelledGroup) -> NamedMethod {
         method: wording::either(&names),
         finding,
         further,
-        conditions: ConditionClauses::new(group, true).depending(group),
+        conditions: with_part(ConditionClauses::new(group, true).depending(group), group),
         factors: None,
         surprise: ratios.map(|ratio| ratio.log().abs()).fold(0.0, f64::max),
     }
@@ -329,7 +383,7 @@ fn depends(group: LabelledGroup, cell: usize) -> Option<NamedMethod> {
         kind: AnswerKind::Depends,
         finding: method.clone(),
         further: 0,
-        conditions: clauses.depending(group),
+        conditions: with_part(clauses.depending(group), group),
         method,
         factors: None,
         surprise,
@@ -338,23 +392,38 @@ fn depends(group: LabelledGroup, cell: usize) -> Option<NamedMethod> {
 
 /// The usual choice, where it is kept or nothing is settled.
 fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
-    let others = OtherMethods::new(group);
+    let mut others = OtherMethods::new(group);
     let surprise = others.surprise;
-    let (finding, further) = others.finding(kind);
+    // Nothing is said of an open question that a condition could limit.
+    let mut conditions = Vec::new();
+    let (finding, further) = if kind == AnswerKind::Keep {
+        let nearest = others.take_nearest();
+        let mut holding = ConditionClauses::new(group, true)
+            .holding(group)
+            .into_iter();
+        let clauses = measured(group).into_iter().chain(others.undecided());
+        let first: Vec<String> = clauses.chain(holding.next()).collect();
+        conditions.extend((!first.is_empty()).then(|| first.join("; ")));
+        conditions.extend(holding);
+        (nearest, others.compared.len())
+    } else {
+        others.finding()
+    };
     NamedMethod {
         kind,
         method: group.name(cell),
         finding,
         further,
-        // Nothing is said of an open question that a condition could limit.
-        conditions: if kind == AnswerKind::Keep {
-            ConditionClauses::new(group, true).holding(group)
-        } else {
-            Vec::new()
-        },
+        conditions,
         factors: None,
         surprise,
     }
+}
+
+/// Lines of an answer with one on a shorter part of what is compared, where the experiment has one.
+fn with_part(mut lines: Vec<String>, group: LabelledGroup) -> Vec<String> {
+    lines.extend(partly(group));
+    lines
 }
 
 impl OtherMethods {
@@ -374,43 +443,56 @@ impl OtherMethods {
         let name = group.name(cell);
         let verdict = comparison.map_or(Verdict::NotSettled, |c| c.contrast.overall());
         let ratio = comparison.and_then(|c| c.contrast.ratio);
-        match (group.cell(cell).outcome.status, verdict, ratio) {
+        let finding = match (group.cell(cell).outcome.status, verdict, ratio) {
             (Status::Ok, Verdict::Slower { .. }, Some(ratio)) => {
                 self.surprise = self.surprise.max(ratio.low.ln());
                 let factors = wording::factors(ratio.low, ratio.high);
-                self.settled.push(format!("{name} {factors}× slower"));
+                format!("{name} {factors}× slower")
             }
             (Status::Ok, Verdict::Within { margin }, _) => {
                 let margin = wording::percent(margin);
-                self.settled.push(format!("{name} within {margin}"));
+                format!("{name} within {margin}")
             }
             (Status::Ok, ..) => {
-                self.open.push(open(&name, comparison));
+                let finding = open(&name, comparison);
+                self.open.push(finding.clone());
                 self.open_names.push(name);
+                finding
             }
-            (Status::Untrusted, ..) => self.untrusted.push(format!("{name} untrusted")),
-            _ => {}
-        }
+            (Status::Untrusted, ..) => return self.untrusted.push(format!("{name} untrusted")),
+            _ => return,
+        };
+        let estimate = ratio.map_or(f64::INFINITY, |ratio| ratio.ratio);
+        self.compared.push((estimate, finding));
     }
 
-    /// The finding of an answer: what decides, and the number of further methods. Of those that may be faster as many are named as
-    /// a line has room for.
-    fn finding(self, kind: AnswerKind) -> (String, usize) {
-        let (findings, names): (Vec<String>, Vec<String>) = if kind == AnswerKind::Open {
-            (
-                [self.open, self.untrusted].concat(),
-                self.open_names.into_iter().skip(1).collect(),
-            )
-        } else {
-            (
-                [self.settled, self.open, self.untrusted].concat(),
-                Vec::new(),
-            )
-        };
+    /// The finding of an open answer: what decides, and the number of further methods. As many are named as a line has room for.
+    fn finding(self) -> (String, usize) {
+        let findings = [self.open, self.untrusted].concat();
+        let names: Vec<String> = self.open_names.into_iter().skip(1).collect();
         let Some(first) = findings.first() else {
             return (String::new(), 0);
         };
         with_further(first.clone(), ", ", &names, findings.len() - 1)
+    }
+
+    /// Takes the finding on the method that comes nearest to a usual choice that is kept; empty where there is none.
+    fn take_nearest(&mut self) -> String {
+        let methods = 0..self.compared.len();
+        let nearest = methods.min_by(|&a, &b| self.compared[a].0.total_cmp(&self.compared[b].0));
+        let Some((_, finding)) = nearest.map(|at| self.compared.remove(at)) else {
+            return String::new();
+        };
+        self.open.retain(|open| *open != finding);
+        finding
+    }
+
+    /// A clause on the methods of which nothing is settled, and on those that are not believed.
+    fn undecided(&self) -> Option<String> {
+        let open =
+            (!self.open.is_empty()).then(|| format!("open: {}", self.open.join(", ")));
+        let clauses: Vec<String> = open.into_iter().chain(self.untrusted.clone()).collect();
+        (!clauses.is_empty()).then(|| clauses.join(", "))
     }
 }
 

@@ -132,7 +132,7 @@ pub(crate) fn lines(run: &LabelledRun, rows: &[AnswerRow]) -> Vec<String> {
         "answers marked neither noisy nor early".to_owned()
     };
     lines.extend(match (weak_controls(summary), holds) {
-        (Some(weak), true) => Some(format!("{weak}; {answers} hold all the same")),
+        (Some(weak), true) => Some(format!("{weak}, none behind {answers}")),
         (Some(weak), false) => Some(format!("{weak}: what lies within their noise is open")),
         (None, true) => Some(format!(
             "{answers} hold all the same: little disturbed them"
@@ -181,9 +181,7 @@ fn unsure(summary: &Summary, rows: &[AnswerRow], noisy: bool) -> Option<String> 
         (false, false) => "",
         (false, true) => ": more time would help (--budget)",
         (true, false) => ": a quieter machine would help (--wait-for-quiet 10min)",
-        (true, true) => {
-            ": more time or a quieter machine would help (--budget, --wait-for-quiet 10min)"
-        }
+        (true, true) => ": try --budget, --wait-for-quiet 10min",
     };
     Some(parts.join(", ") + help)
 }
@@ -191,11 +189,25 @@ fn unsure(summary: &Summary, rows: &[AnswerRow], noisy: bool) -> Option<String> 
 /// Causes of noise that one line names at most.
 const MOST_CAUSES: usize = 2;
 
-/// Disturbances of a run, the worst of each kind in a few words.
+/// Disturbances of a run, the worst of each kind in a few words, with the number of cells that have it.
 fn noise(summary: &Summary) -> Vec<String> {
-    let worst = worst(summary).into_values();
-    let kinds: Vec<&WarningKind> = worst.map(|(warning, _)| &warning.kind).collect();
-    causes(kinds.into_iter())
+    let launched = summary.cells.iter().filter(|c| !c.hidden && c.launches > 0);
+    let launched = launched.count();
+    let disturbances = worst(summary)
+        .into_values()
+        .filter(|(warning, _)| warning.kind.is_disturbance());
+    let mut causes: IndexMap<String, usize> = IndexMap::new();
+    for (warning, cells) in disturbances {
+        *causes
+            .entry(phrases::sentence("noise", &warning.kind))
+            .or_default() += cells;
+    }
+    let causes = causes.into_iter().take(MOST_CAUSES);
+    let counted = causes.map(|(cause, cells)| match cells {
+        0 => cause,
+        cells => format!("{cause} in {cells} of {launched} cells"),
+    });
+    counted.collect()
 }
 
 /// The first causes of noise among these warnings, in a few words each.

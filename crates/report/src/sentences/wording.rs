@@ -123,11 +123,10 @@ pub fn faster_by(ratio: &Ratio) -> (f64, f64) {
 }
 
 /// One end of an interval: `9.1 % faster`.
-fn end(ratio: f64, round: Round) -> String {
+fn end(ratio: f64, round: Round, amount: FactorAmount) -> String {
     let faster = ratio < 1.0;
-    let amount = FactorAmount::for_ratio(ratio);
     let digits = amount.digits(ratio, faster, round);
-    if digits.trim_end_matches(['0', '.']).is_empty() {
+    if ["0", "0.0", "1.00"].contains(&digits.as_str()) {
         return "as fast".to_owned();
     }
     format!(
@@ -137,11 +136,17 @@ fn end(ratio: f64, round: Round) -> String {
     )
 }
 
-/// Both ends of an interval, the faster first, rounded outwards.
+/// Both ends of an interval, the faster first, rounded outwards, both as shares or both as factors.
 fn ends(low: f64, high: f64) -> (String, String) {
-    let of_low = end(low, if low < 1.0 { Round::Up } else { Round::Down });
-    let of_high = end(high, if high < 1.0 { Round::Down } else { Round::Up });
-    (of_low, of_high)
+    let is_share = [low, high].map(|end| FactorAmount::for_ratio(end) == FactorAmount::Percent);
+    let amount = if is_share == [true, true] {
+        FactorAmount::Percent
+    } else {
+        FactorAmount::Factor
+    };
+    let of_low = if low < 1.0 { Round::Up } else { Round::Down };
+    let of_high = if high < 1.0 { Round::Down } else { Round::Up };
+    (end(low, of_low, amount), end(high, of_high, amount))
 }
 
 /// Half-width from which an interval says nothing: its ends are a factor of a hundred apart.
@@ -169,19 +174,14 @@ pub(crate) fn between_briefly(ratio: &Ratio) -> String {
     }
     let (low, high) = ends(ratio.low, ratio.high);
     let (faster, slower) = (ratio.high < 1.0, ratio.low > 1.0);
-    // Where both ends lie on one side the word is said once, if their units agree.
+    // Where both ends lie on one side the word and the unit are said once.
     let word = if faster { " faster" } else { " slower" };
     let (one, other) = if faster { (&high, &low) } else { (&low, &high) };
     let bare = one.strip_suffix(word).zip(other.strip_suffix(word));
     match bare {
         Some((one, other)) if faster || slower => {
-            let shared = [" %", "×"]
-                .iter()
-                .find(|unit| one.ends_with(**unit) && other.ends_with(**unit));
-            format!(
-                "{}–{other}{word}",
-                shared.map_or(one, |unit| one.trim_end_matches(*unit))
-            )
+            let number = one.trim_end_matches([' ', '%', '×']);
+            format!("{number}–{other}{word}")
         }
         _ => format!("{low}–{high}"),
     }
@@ -369,6 +369,16 @@ pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{end}")
 }
 
+/// The degree to which a part of an answer is sure, in parentheses before it; empty where that is the answer's own.
+pub(crate) fn sureness_mark(part: Option<Sureness>, answer: Option<Sureness>) -> String {
+    match part {
+        _ if part == answer => String::new(),
+        None => String::new(),
+        Some(Sureness::Settled) => " (sure)".to_owned(),
+        degree => format!(" ({})", sureness(degree)),
+    }
+}
+
 /// The degree to which an answer is sure, in a word; empty where there is no answer.
 pub(crate) fn sureness(sureness: Option<Sureness>) -> &'static str {
     match sureness {
@@ -464,6 +474,25 @@ pub(crate) fn together<F: PartialEq, N>(named: impl Iterator<Item = (N, F)>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_ends_of_a_range_have_one_unit() {
+        let ratio = |low: f64, high: f64| Ratio {
+            low,
+            high,
+            ..Ratio::of_log((low * high).sqrt().ln(), 0.01, 9.0, 10, 0.95).unwrap()
+        };
+        for (low, high, brief) in [
+            (0.91, 1.04, "9.0 % faster–4.0 % slower"),
+            (0.77, 1.15, "1.3× faster–1.2× slower"),
+            (0.77, 0.994, "1.00–1.3× faster"),
+            (0.5, 0.6, "1.6–2.0× faster"),
+            (0.9, 0.96, "4.0–10 % faster"),
+            (1.002, 1.4, "1.00–1.4× slower"),
+        ] {
+            assert_eq!(between_briefly(&ratio(low, high)), brief);
+        }
+    }
 
     #[test]
     fn words_that_alternatives_share_are_there_once() {

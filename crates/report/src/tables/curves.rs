@@ -42,8 +42,12 @@ enum BaselineSide {
     Dearer,
 }
 
-/// The charts of one experiment, in the order of its groups; none over the parameter `but`.
-pub(crate) fn charts(experiment: LabelledExperiment, but: Option<&str>) -> Vec<Block> {
+/// The charts of one experiment, in the order of its groups; none over the parameter `but`, and none of fewer than `least` values.
+pub(crate) fn charts(
+    experiment: LabelledExperiment,
+    but: Option<&str>,
+    least: usize,
+) -> Vec<Block> {
     let groups: Vec<LabelledGroup> = experiment.groups().collect();
     let mut known = Vec::new();
     let mut blocks = Vec::new();
@@ -55,7 +59,7 @@ pub(crate) fn charts(experiment: LabelledExperiment, but: Option<&str>) -> Vec<B
         let parameter = NumberParameter::new(experiment, key);
         let mut charts: Vec<CaptionedCurves> = families(&groups, &[key])
             .into_iter()
-            .filter(|groups| groups.len() > 1)
+            .filter(|groups| groups.len() >= least)
             .filter_map(|groups| Family::new(experiment, parameter, groups).curves())
             .collect();
         share_scale(&mut charts);

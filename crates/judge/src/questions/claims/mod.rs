@@ -303,6 +303,7 @@ mod tests {
             settings: Settings::default(),
             elapsed_s: 1.0,
             experiments: vec![experiment],
+            offered: BTreeMap::new(),
             groups,
             cells,
             calibration: Calibration {

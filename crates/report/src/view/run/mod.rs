@@ -186,8 +186,9 @@ fn section(experiment: LabelledExperiment) -> Option<Section> {
     // A map shows what curves over its second parameter would show, with a chart for each size.
     let mapped = keys.filter(|_| !heat_maps.is_empty()).map(|keys| keys.down);
     let groups = group::blocks(experiment);
-    let charts = for_page("", curves::charts(experiment, mapped));
-    // Where a picture has all groups, cost over size is told again: it is folded.
+    // Where a picture has all groups, cost over size is told again: it is folded, and a line through two values adds nothing.
+    let least = if groups.picture.is_some() { 3 } else { 2 };
+    let charts = for_page("", curves::charts(experiment, mapped, least));
     let title = groups
         .picture
         .as_ref()

@@ -9,12 +9,17 @@ use crate::sentences::overview::{AnswerKind, AnswerRow, answers, second_answer, 
 use crate::sentences::{missing, outlook, sure, wording};
 use crate::tables::columns::Columns;
 use record::summary::Summary;
+use std::collections::BTreeSet;
 
 /// Further verbs, in a line of a screen.
 const ALSO: &str = "also pagewise list, check METHOD, share RUN, report RUN --html FILE";
 /// Rows of all experiments together at most; an answer that depends has a row before another that does not.
 const LINES: usize = 20;
 const LIST_LINES: usize = 3;
+/// Lines of these rows from which no second answer of an experiment is shown: a screen has 80, of which some 30 are around them.
+const ROW_LINES: usize = 48;
+/// Meaning of the ranges of factors.
+const RANGES: &str = "Ranges: 95 % CI; over several conditions, lowest to highest bound of theirs.";
 /// Lines on how sure it is.
 const SURE_LINES: usize = 7;
 /// Lines of commands.
@@ -27,6 +32,8 @@ pub(super) struct Overview {
     settling: Option<String>,
     /// A line on methods that a row counts and does not name.
     more: Option<String>,
+    /// A line on what was measured of all that could be, and on the experiments that an overview leaves out.
+    measured: Option<String>,
     /// Questions that found no place.
     left_out: usize,
     /// Experiments without an answer, each with the reason.
@@ -122,6 +129,7 @@ impl Overview {
         Overview {
             settling: outlook::settling(run, &rows),
             more,
+            measured: measured(run),
             rows,
             left_out,
             unanswered,
@@ -139,7 +147,10 @@ impl Overview {
             || Block::Answer("Nothing was measured long enough to say anything.".to_owned()),
             Block::Table,
         )];
-        blocks.extend(self.more.clone().map(Block::Text));
+        let has_ranges = |row: &AnswerRow| row.factors.is_some() || row.kind == AnswerKind::Depends;
+        let ranges = self.rows.iter().any(has_ranges).then(|| RANGES.to_owned());
+        let lines = [ranges, self.measured.clone(), self.more.clone()];
+        blocks.extend(lines.into_iter().flatten().map(Block::Text));
         if self.left_out > 0 {
             blocks.push(Block::Text(format!(
                 "and {} more questions: {}",
@@ -287,6 +298,37 @@ fn bar(row: &AnswerRow, axis: &Axis) -> Option<TableCell> {
     Some(TableCell::plot(Some(plot)))
 }
 
+/// The methods and experiments of an overview among all that could be measured; none where their number is not known.
+fn measured(run: &LabelledRun) -> Option<String> {
+    let offered = &run.summary.offered;
+    if !run.summary.settings.is_overview || offered.is_empty() {
+        return None;
+    }
+    let methods: BTreeSet<(&str, &str)> = run
+        .experiments()
+        .flat_map(|experiment| experiment.cells())
+        .filter(|(_, cell)| cell.is_ranked() && cell.launches > 0)
+        .map(|(_, cell)| (cell.experiment.as_str(), cell.method.as_str()))
+        .collect();
+    let experiments: BTreeSet<&str> = methods.iter().map(|(experiment, _)| *experiment).collect();
+    let left_out: Vec<&str> = offered
+        .keys()
+        .map(String::as_str)
+        .filter(|name| !experiments.contains(name))
+        .collect();
+    let counts = format!(
+        "Measured: {} of {} methods, {} of {} experiments",
+        methods.len(),
+        offered.values().sum::<usize>(),
+        experiments.len(),
+        offered.len()
+    );
+    Some(match left_out.as_slice() {
+        [] => counts,
+        names => format!("{counts}; not {}: pagewise run NAME", names.join(", ")),
+    })
+}
+
 /// The first answers of the experiments as far as there is room, then second ones, conditional answers before others.
 fn chosen(mut first: Vec<AnswerRow>, mut second: Vec<AnswerRow>) -> Vec<AnswerRow> {
     first.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
@@ -297,8 +339,14 @@ fn chosen(mut first: Vec<AnswerRow>, mut second: Vec<AnswerRow>) -> Vec<AnswerRo
             .then(b.surprise.total_cmp(&a.surprise))
     });
     first.truncate(LINES);
-    let room = LINES - first.len();
-    first.extend(second.into_iter().take(room));
+    let lines: usize = first.iter().map(AnswerRow::lines).sum();
+    let mut room = ROW_LINES.saturating_sub(lines);
+    for row in second {
+        if first.len() < LINES && row.lines() <= room {
+            room -= row.lines();
+            first.push(row);
+        }
+    }
     first
 }
 
