@@ -294,7 +294,7 @@ fn helper_head(line: &str, marks: Marks) -> Option<MarkedFunction> {
         Marks::Java => {
             let is_head = line.trim_end().ends_with('{') && !line.contains(['=', ';', '@']);
             let head = java_head(line).filter(|_| is_head)?;
-            let before = line.trim_start().split_whitespace().next()?;
+            let before = line.split_whitespace().next()?;
             if ["else", "new", "return", "}"].contains(&before) {
                 return None;
             }

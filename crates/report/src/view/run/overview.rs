@@ -398,7 +398,7 @@ fn next(run: &str, most_surprising: Option<&AnswerRow>, with_report: bool) -> Ve
     let others = [
         format!("pagewise show {}", row.first_method()),
         format!("pagewise run {name}"),
-        "pagewise claims --about fork --budget 60s".to_owned(),
+        format!("pagewise claims --about {name} --budget 60s"),
         format!("pagewise advise {advised}"),
     ];
     report.into_iter().chain(others).collect()
