@@ -17,7 +17,7 @@ const ALSO: &str = "also pagewise list, check METHOD, share RUN, report RUN --ht
 const LINES: usize = 20;
 const LIST_LINES: usize = 3;
 /// Lines of these rows at most: a screen of 80 columns has 80, of which some 35 are headings and what stands below.
-const ROW_LINES: usize = 38;
+const ROW_LINES: usize = 45;
 /// Meaning of the ranges of factors.
 const RANGES: &str = "Ranges: 95 % CI; over several conditions, lowest to highest bound of theirs.";
 /// Lines on how sure it is.
