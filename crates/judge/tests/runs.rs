@@ -285,7 +285,8 @@ fn one_launch_settles_nothing() {
 #[test]
 fn a_verdict_is_explained_from_the_same_launches() {
     let folder = open(&path("ordinary")).unwrap();
-    let all = judge::explained::explain(&folder, "fault/populate-write").unwrap();
+    let explain = |cell: &str| judge::explained::explain(&folder, cell, &KnownMethods::default());
+    let all = explain("fault/populate-write").unwrap();
     let summary = judged("ordinary").1;
     let cell = summary
         .cells
@@ -294,5 +295,5 @@ fn a_verdict_is_explained_from_the_same_launches() {
         .unwrap();
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].launches.len(), cell.launches);
-    assert!(judge::explained::explain(&folder, "fault/no-such").is_err());
+    assert!(explain("fault/no-such").is_err());
 }

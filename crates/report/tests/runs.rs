@@ -117,7 +117,12 @@ fn one_launch_recommends_nothing() {
 
 #[test]
 fn a_verdict_is_told_step_by_step() {
-    let all = judge::explained::explain(&open("ordinary"), "fault/populate-write", &judge::KnownMethods::default()).unwrap();
+    let all = judge::explained::explain(
+        &open("ordinary"),
+        "fault/populate-write",
+        &judge::KnownMethods::default(),
+    )
+    .unwrap();
     let text = self::text(&verdict::document(&all), false);
     assert!(
         text.contains("fault/populate-write@c-O3 : fault/touch@c-O3"),

@@ -104,7 +104,9 @@ impl AnswerRow {
     /// Lines of a screen of 80 columns that it takes, about.
     pub fn lines(&self) -> usize {
         let clauses = self.conditions.iter().map(|clause| clause.chars().count());
-        1 + clauses.map(|signs| signs.div_ceil(LINE_SIGNS)).sum::<usize>()
+        1 + clauses
+            .map(|signs| signs.div_ceil(LINE_SIGNS))
+            .sum::<usize>()
     }
 
     /// A change that is worth making, in a few words: `fault 16 MiB thp 3.0–3.8×`.
@@ -489,8 +491,7 @@ impl OtherMethods {
 
     /// A clause on the methods of which nothing is settled, and on those that are not believed.
     fn undecided(&self) -> Option<String> {
-        let open =
-            (!self.open.is_empty()).then(|| format!("open: {}", self.open.join(", ")));
+        let open = (!self.open.is_empty()).then(|| format!("open: {}", self.open.join(", ")));
         let clauses: Vec<String> = open.into_iter().chain(self.untrusted.clone()).collect();
         (!clauses.is_empty()).then(|| clauses.join(", "))
     }

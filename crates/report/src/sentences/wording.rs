@@ -485,10 +485,10 @@ mod tests {
         for (low, high, brief) in [
             (0.91, 1.04, "9.0 % faster–4.0 % slower"),
             (0.77, 1.15, "1.3× faster–1.2× slower"),
-            (0.77, 0.994, "1.00–1.3× faster"),
+            (0.77, 0.994, "1.3× faster–as fast"),
             (0.5, 0.6, "1.6–2.0× faster"),
             (0.9, 0.96, "4.0–10 % faster"),
-            (1.002, 1.4, "1.00–1.4× slower"),
+            (1.002, 1.4, "as fast–1.4× slower"),
         ] {
             assert_eq!(between_briefly(&ratio(low, high)), brief);
         }

@@ -16,8 +16,8 @@ const ALSO: &str = "also pagewise list, check METHOD, share RUN, report RUN --ht
 /// Rows of all experiments together at most; an answer that depends has a row before another that does not.
 const LINES: usize = 20;
 const LIST_LINES: usize = 3;
-/// Lines of these rows from which no second answer of an experiment is shown: a screen has 80, of which some 30 are around them.
-const ROW_LINES: usize = 48;
+/// Lines of these rows at most: a screen of 80 columns has 80, of which some 35 are headings and what stands below.
+const ROW_LINES: usize = 45;
 /// Meaning of the ranges of factors.
 const RANGES: &str = "Ranges: 95 % CI; over several conditions, lowest to highest bound of theirs.";
 /// Lines on how sure it is.
@@ -102,9 +102,10 @@ impl AnsweredQuestions {
             second.extend(second_answer(&answers[0], further));
             rows.append(&mut answers);
         }
+        let (rows, left_out) = chosen(rows, second);
         AnsweredQuestions {
-            left_out: rows.len().saturating_sub(LINES),
-            rows: chosen(rows, second),
+            rows,
+            left_out,
             unanswered,
         }
     }
@@ -329,8 +330,9 @@ fn measured(run: &LabelledRun) -> Option<String> {
     })
 }
 
-/// The first answers of the experiments as far as there is room, then second ones, conditional answers before others.
-fn chosen(mut first: Vec<AnswerRow>, mut second: Vec<AnswerRow>) -> Vec<AnswerRow> {
+/// The first answers of the experiments as far as there is room, then second ones, conditional answers before others; and the
+/// number of first answers that found no place.
+fn chosen(mut first: Vec<AnswerRow>, mut second: Vec<AnswerRow>) -> (Vec<AnswerRow>, usize) {
     first.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
     second.sort_by(|a, b| {
         let depends = [a, b].map(|row| row.kind == AnswerKind::Depends);
@@ -338,16 +340,18 @@ fn chosen(mut first: Vec<AnswerRow>, mut second: Vec<AnswerRow>) -> Vec<AnswerRo
             .cmp(&depends[0])
             .then(b.surprise.total_cmp(&a.surprise))
     });
-    first.truncate(LINES);
-    let lines: usize = first.iter().map(AnswerRow::lines).sum();
-    let mut room = ROW_LINES.saturating_sub(lines);
-    for row in second {
-        if first.len() < LINES && row.lines() <= room {
-            room -= row.lines();
-            first.push(row);
+    let (mut rows, mut room, mut left_out) = (Vec::new(), ROW_LINES, 0);
+    let answers = first.into_iter().map(|row| (row, 1));
+    for (row, counted) in answers.chain(second.into_iter().map(|row| (row, 0))) {
+        // A screen has one answer, however long it is.
+        if rows.is_empty() || rows.len() < LINES && row.lines() <= room {
+            room = room.saturating_sub(row.lines());
+            rows.push(row);
+        } else {
+            left_out += counted;
         }
     }
-    first
+    (rows, left_out)
 }
 
 fn in_order_of_kinds(mut rows: Vec<AnswerRow>) -> Vec<AnswerRow> {
