@@ -235,10 +235,11 @@ fn launch(view: &View, room: &Room, group: usize, is_cut_short: bool) -> Launch 
     Launch {
         launch_group: group,
         block: first.map_or(PILOT, |block| i32::try_from(block).unwrap_or(PILOT)),
-        rounds: if counts && !is_simple {
-            FIRST_ROUNDS
-        } else {
-            1
+        rounds: match counts && !is_simple {
+            // Its start takes longer than some rounds more.
+            true if view.compiles(group) => TIMING_ROUNDS,
+            true => FIRST_ROUNDS,
+            false => 1,
         },
         warmup_rounds: match (is_fresh, is_long) {
             (true, _) => 0,
