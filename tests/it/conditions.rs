@@ -211,9 +211,9 @@ fn any_pause_and_any_block_may_be_asked_for() {
     for (method, set, key, value) in [
         (
             "message/eventfd@c-O3+c-O3",
-            "bytes=64 ops=5 wait=block pin=same idle=250us,1s",
+            "bytes=64 ops=5 wait=block pin=same idle=250us,20ms",
             "idle",
-            &["250us", "1s"][..],
+            &["250us", "20ms"][..],
         ),
         (
             "read/pread@c-O3",
