@@ -205,7 +205,7 @@ fn any_pause_and_any_block_may_be_asked_for() {
             "20s",
             "--json",
         ];
-        let set = set.split(' ').flat_map(|one| ["--set", one]);
+        let set = set.split(' ').flat_map(|setting| ["--set", setting]);
         place.run(&words.into_iter().chain(set).collect::<Vec<_>>())
     };
     for (method, set, key, value) in [
