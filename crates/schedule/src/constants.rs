@@ -5,12 +5,9 @@
 pub(crate) const CLAIM_LAUNCH_S: f64 = 0.4;
 /// Measured rounds of a launch at most: transcripts stay small.
 pub(crate) const MOST_ROUNDS: f64 = 400.0;
-/// Share of start and warm-up that additional rounds of a neighboring condition may take, which has little time, and the most
-/// of these rounds.
+/// Share of start and warm-up that additional rounds may take where there is little time, and the most of these rounds under a
+/// neighboring condition.
 pub(crate) const CHEAP_BESIDE: (f64, f64) = (0.25, 8.0);
-/// Share of a launch that its further rounds may take however little time there is: a virtual machine that warms up for a second
-/// says more by a hundred turns of 10 µs than by one.
-pub(crate) const CHEAP_ROUNDS: f64 = 0.1;
 /// Seconds of a round below which several are timed: a single one is mostly the first touch of everything.
 pub(crate) const SHORT_ROUND_S: f64 = 0.1;
 /// Rounds of a launch that times short rounds; the median of five ignores two slow ones.

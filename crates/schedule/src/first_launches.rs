@@ -235,11 +235,13 @@ fn launch(view: &View, room: &Room, group: usize, is_cut_short: bool) -> Launch 
     Launch {
         launch_group: group,
         block: first.map_or(PILOT, |block| i32::try_from(block).unwrap_or(PILOT)),
-        rounds: match counts && !is_simple {
+        rounds: if !counts || is_simple {
+            1
+        } else if view.compiles(group) {
             // Its start takes longer than some rounds more.
-            true if view.compiles(group) => TIMING_ROUNDS,
-            true => FIRST_ROUNDS,
-            false => 1,
+            TIMING_ROUNDS
+        } else {
+            FIRST_ROUNDS
         },
         warmup_rounds: match (is_fresh, is_long) {
             (true, _) => 0,

@@ -14,7 +14,7 @@ public final class Phase implements AutoCloseable {
     private Slot slot;
     private long startNs;
     String name; // null between phases
-    boolean warms; // a turn of the warm-up: nothing of it is kept, so nothing is counted
+    boolean warms; // nothing of the warm-up is kept, so nothing is counted
 
     Phase(Transcript transcript) {
         this.transcript = transcript;
