@@ -18,7 +18,7 @@ const COUNTING: (f64, f64) = (0.25, 2.5);
 /// Longest time of a counted launch, in seconds. A system call that is traced takes a hundred times as long.
 const COUNTED_LAUNCH_S: f64 = 10.0;
 /// Launches of each group that say how much launches differ, and the time in seconds up to which a run without a given budget
-/// has them. Four launches of Java, which differ by 2 to 5 %, leave an interval twice as wide.
+/// has them. Four leave an interval twice as wide.
 const USUAL_LAUNCHES: (usize, f64) = (10, 8.0);
 /// Share by which a needed time exceeds the budget before this is changed.
 const NOTABLE: f64 = 1.05;

@@ -261,7 +261,12 @@ impl Worker {
     }
 
     pub fn compiles(&self) -> bool {
-        matches!(self.maker, Maker::Java(_))
+        match &self.maker {
+            Maker::Java(_) => true,
+            // The user's own archive.
+            Maker::External { path, .. } => path.extension().is_some_and(|end| end == "jar"),
+            _ => false,
+        }
     }
 
     /// The cause where its toolchain is too old for a need.

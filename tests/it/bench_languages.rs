@@ -266,8 +266,8 @@ fn files_are_cold_in_go_java_and_python() {
         }
         let (file, data) = (place.file(name), place.file("data.bin"));
         std::fs::write(&data, vec![7; 1 << 20]).unwrap();
-        let of = |name: &str, path: &str| function.replace("NAME", name).replace("PATH", path);
-        let functions = of("Disk", data.to_str().unwrap()) + &of("Memory", &kept);
+        let with = |name: &str, path: &str| function.replace("NAME", name).replace("PATH", path);
+        let functions = with("Disk", data.to_str().unwrap()) + &with("Memory", &kept);
         std::fs::write(&file, [head, &functions, tail].concat()).unwrap();
         let words = ["bench", file.to_str().unwrap(), "--launches", "3", "--json"];
         let result = said(&mut place.command(&[&words[..], &["--budget", "30s"]].concat()));

@@ -205,15 +205,15 @@ fn any_pause_and_any_block_may_be_asked_for() {
             "20s",
             "--json",
         ];
-        let set = set.split(' ').flat_map(|one| ["--set", one]);
+        let set = set.split(' ').flat_map(|setting| ["--set", setting]);
         place.run(&words.into_iter().chain(set).collect::<Vec<_>>())
     };
     for (method, set, key, value) in [
         (
             "message/eventfd@c-O3+c-O3",
-            "bytes=64 ops=5 wait=block pin=same idle=250us,1s",
+            "bytes=64 ops=5 wait=block pin=same idle=250us,20ms",
             "idle",
-            &["250us", "1s"][..],
+            &["250us", "20ms"][..],
         ),
         (
             "read/pread@c-O3",

@@ -5,8 +5,8 @@
 pub(crate) const CLAIM_LAUNCH_S: f64 = 0.4;
 /// Measured rounds of a launch at most: transcripts stay small.
 pub(crate) const MOST_ROUNDS: f64 = 400.0;
-/// Share of start and warm-up that additional rounds of a neighboring condition may take, which has little time, and the most
-/// of these rounds.
+/// Share of start and warm-up that additional rounds may take where there is little time, and the most of these rounds under a
+/// neighboring condition.
 pub(crate) const CHEAP_BESIDE: (f64, f64) = (0.25, 8.0);
 /// Seconds of a round below which several are timed: a single one is mostly the first touch of everything.
 pub(crate) const SHORT_ROUND_S: f64 = 0.1;

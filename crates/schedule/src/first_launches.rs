@@ -235,10 +235,13 @@ fn launch(view: &View, room: &Room, group: usize, is_cut_short: bool) -> Launch 
     Launch {
         launch_group: group,
         block: first.map_or(PILOT, |block| i32::try_from(block).unwrap_or(PILOT)),
-        rounds: if counts && !is_simple {
-            FIRST_ROUNDS
-        } else {
+        rounds: if !counts || is_simple {
             1
+        } else if view.compiles(group) {
+            // Its start takes longer than some rounds more.
+            TIMING_ROUNDS
+        } else {
+            FIRST_ROUNDS
         },
         warmup_rounds: match (is_fresh, is_long) {
             (true, _) => 0,

@@ -398,13 +398,13 @@ mod tests {
                     @pagewise.Bench\n    static long Whole() {\n        return other();\n    }\n}\n";
         for (text, marks) in [(go, Marks::Go), (java, Marks::Java)] {
             let file = MarkedFile::read(text, marks);
-            let found: Vec<_> = file
+            let phases: Vec<_> = file
                 .functions
                 .iter()
-                .map(|one| (one.name.as_str(), one.phases()))
+                .map(|function| (function.name.as_str(), function.phases()))
                 .collect();
             let expected = [("One", vec!["put"]), ("Whole", vec![WHOLE])];
-            assert_eq!(found, expected, "{marks:?}");
+            assert_eq!(phases, expected, "{marks:?}");
         }
     }
 

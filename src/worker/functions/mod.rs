@@ -668,7 +668,7 @@ fn experiment(file: &str, list: &str, settings: &[String]) -> Result<Experiment>
     };
     let mut text = format!(
         "name = {}\ntitle = {}\nquestion = {}\nunit = {}\nphases = {}\nbaseline = {}\ncontent = {}\nworkers = [{}]\n\
-         look = false\nbudget_s = {BUDGET_S:?}\n",
+         look = false\nbudget_s = {BUDGET_S:?}\nwarmup_rounds_compiled = 2\n",
         quoted(EXPERIMENT),
         quoted(format!("the functions of {file}{fresh}")),
         quoted(format!("Which function of {file} is faster?")),

@@ -11,13 +11,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Files of the built-in Go worker that are its harness; the others are methods.
-const GO_HARNESS: [&str; 16] = [
+const GO_HARNESS: [&str; 17] = [
     "clock",
     "content",
     "huge",
     "memory",
     "methods",
     "phase",
+    "prepare",
     "request",
     "run",
     "signals",

@@ -236,7 +236,7 @@ static void describe(const struct pagewise_mark *mark)
 
 /* Result of this turn. It is recorded after the body: a function that is timed as a whole does not pay for its proof. */
 static uint64_t result;
-static bool has_result, has_bytes;
+static bool has_result, has_bytes, has_phase;
 
 /* The turn that runs now. */
 static struct slot *turn;
@@ -419,7 +419,7 @@ static const char *body_pass(struct slot *slot)
 {
     size_t function = (size_t)(slot->cell->method - described);
     turn = slot;
-    has_result = has_bytes = false;
+    has_result = has_bytes = has_phase = false;
     running = getpid();
     slot_left = leave_turn;
     if (is_whole[function])
@@ -468,6 +468,8 @@ static void run_body(struct slot *slot, void *unused)
         changed = "it left behind a process that it forked";
     if (failed)
         changed = failed;
+    if (!changed && !has_phase)
+        changed = "it passed no phase: one above all functions is taken for its own, so give it another";
     if (!changed && !has_bytes && !joined_experiment() && joined('y', 0, NO_LINE, ""))
         changed = "it says no BYTES, as another function of the file does, so their figures have not the same unit";
     if (changed)
@@ -536,21 +538,12 @@ int pagewise_is(const char *name, const char *word)
     return key_is(turn, name, word);
 }
 
-/* True if a name is one of a list's. */
-static bool is_among(const char *names, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *p = names; *p; p += strcspn(p, " "), p += *p == ' ')
-        if (strcspn(p, " ") == length && strncmp(p, name, length) == 0)
-            return true;
-    return false;
-}
-
 int pagewise_phase_begin(const char *name)
 {
     if (!is_among(turn->cell->method->phases, name))
         fail_because(turn, arena_text("PHASE(\"%s\")", name),
                      "phases stand in the function itself, or above all functions where it has none of its own");
+    has_phase = true;
     is_armed = turn->pool != NULL;
     return phase_begin(turn, name, is_armed);
 }

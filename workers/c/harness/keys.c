@@ -29,6 +29,15 @@ bool key_is(const struct slot *s, const char *key, const char *word)
     return strcmp(key_word(s, key), word) == 0;
 }
 
+bool is_among(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+            return true;
+    return false;
+}
+
 const char *launch_name(void)
 {
     return request.name ? request.name : "pagewise-by-hand";

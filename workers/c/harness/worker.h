@@ -115,6 +115,8 @@ void copy_close(struct slot *s, pid_t pid);
 size_t key_size(const struct slot *s, const char *key);
 const char *key_word(const struct slot *s, const char *key);
 bool key_is(const struct slot *s, const char *key, const char *word);
+/* True if a word is one of those, which have a space between them. */
+bool is_among(const char *words, const char *word);
 
 /* Outcomes. fail() and skip() do not return: the slot ends there. `call` names the system call, errno says why. */
 __attribute__((noreturn)) void fail(struct slot *s, const char *call);

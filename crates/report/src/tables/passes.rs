@@ -153,8 +153,9 @@ fn grown(experiment: LabelledExperiment, cells: &[&CellSummary]) -> Option<[Stri
             .collect();
         let (low, high) = (*values.iter().min()?, *values.iter().max()?);
         (high / low.max(1) >= GROWTH).then(|| {
-            [low, high]
-                .map(|value| experiment.settings(&BTreeMap::from([(key.clone(), value.to_string())])))
+            [low, high].map(|value| {
+                experiment.settings(&BTreeMap::from([(key.clone(), value.to_string())]))
+            })
         })
     })
 }

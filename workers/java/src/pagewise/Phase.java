@@ -14,6 +14,7 @@ public final class Phase implements AutoCloseable {
     private Slot slot;
     private long startNs;
     String name; // null between phases
+    boolean warms; // nothing of the warm-up is kept, so nothing is counted
 
     Phase(Transcript transcript) {
         this.transcript = transcript;
@@ -22,6 +23,8 @@ public final class Phase implements AutoCloseable {
     Phase begin(Slot slot, String name) {
         this.slot = slot;
         this.name = name;
+        if (warms)
+            return this;
         try {
             before.readBefore();
         } catch (IOException e) {
@@ -41,6 +44,10 @@ public final class Phase implements AutoCloseable {
     @Override
     public void close() {
         long wallNs = System.nanoTime() - startNs;
+        if (warms) {
+            name = null;
+            return;
+        }
         if (slot.worker.request.traceMarks)
             mark("end", name);
         try {

@@ -125,8 +125,11 @@ public final class Worker {
         List<Request.Cell> all = List.copyOf(left);
         long[] spentNs = new long[request.cells.size()];
         long end = System.nanoTime() + MOST_WARM_UP * warmUpNs * all.size();
+        // Counters take longer than a short turn, which has to run thousands of times to be compiled.
+        phase.warms = true;
         while (!left.isEmpty())
             left.removeIf(cell -> (spentNs[cell.number] += warmUpSlice(cell)) >= warmUpNs);
+        phase.warms = false;
         // The compiler works beside it, and later where the machine is busy: on until it has nothing to do for a while. Meanwhile
         // the CPU is the compiler's: turns of code that waits for it say nothing new.
         long before = -1, now = Counters.compiledMs();
