@@ -229,8 +229,8 @@ mod tests {
             (is_settled(&plan(), &launches), names.collect::<Vec<_>>())
         };
         assert_eq!(with(100, 0), (true, Vec::new()));
-        // What saves 0.7 % is not worth a try, and huge pages that cost 1.3 % are, for they may save translation. Of what may save
-        // 4.5 or cost 7.6 % one block says too little.
+        // What saves 0.7 % is not worth a try, and huge pages that cost 1.3 % are: they may save translation. Of what may save 4.5
+        // or cost 7.6 % one block says too little.
         assert_eq!(
             with(3_000, 40),
             (true, vec!["keep".to_owned(), "thp".to_owned()])
