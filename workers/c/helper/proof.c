@@ -101,6 +101,9 @@ void proof_look_at_modules(pid_t pid)
         add_modules(maps);
     free(maps);
     add_go(pid);
+    char *status = process_text(pid, "status", NULL);
+    proof.thp_disabled = process_field(status, "THP_enabled:") == 0;
+    free(status);
 }
 
 static void look_at_memory(pid_t pid, bool at_end)
@@ -243,7 +246,7 @@ static void print_modules(void)
 
 void proof_print_modules(void)
 {
-    printf(",\"proof\":{\"traced\":false");
+    printf(",\"proof\":{\"traced\":false,\"processes\":1,\"thp_disabled\":%llu", (unsigned long long)proof.thp_disabled);
     print_modules();
     printf("}");
 }

@@ -242,7 +242,8 @@ void faults_begin(pid_t pid, const char *stacks, uint64_t period)
     faults.follows = true;
     faults.has_stacks = stacks != NULL;
     if (stacks)
-        stacks_begin(pid, (struct stack_events){faults.in_kernel, faults.attached, faults.clock_ns != 0, faults.wide, period}, stacks);
+        stacks_begin(pid, (struct stack_events){faults.in_kernel, faults.attached, faults.clock_ns != 0, faults.wide, period},
+                     stacks);
     faults.poll = epoll_create1(EPOLL_CLOEXEC);
     for (int i = 0; i < faults.cpus; i++) {
         struct epoll_event when = {.events = EPOLLIN | EPOLLET};

@@ -9,6 +9,7 @@ use super::counts::{Counted, ended, mean};
 use crate::program::costs_in;
 use record::command::{
     Amount, Candidate, CommandEnd, CommandLaunch, CommandPlan, CostLine, EventFamily, LaunchMode,
+    ObservedEffects,
 };
 use stats::interval::{CONFIDENCE, FEWEST_LAUNCHES};
 use stats::t::t_interval;
@@ -36,13 +37,11 @@ impl KernelBound {
         launches: &[CommandLaunch],
         counted: &Counted<'_>,
         blocks: &[ProfileBlock<'_>],
-        modules: &[String],
+        proof: Option<&ObservedEffects>,
     ) -> Option<KernelBound> {
         if plan.attached.is_some() || blocks.is_empty() || blocks.len() >= FEWEST_LAUNCHES {
             return None;
         }
-        let traced = costs_in(launches, LaunchMode::Traced);
-        let proof = traced.filter_map(|cost| cost.proof.as_ref()).next();
         let processes = proof.map_or(1.0, |proof| proof.processes as f64);
         let processes = processes.max(counted.shown.processes);
         let share = kernel_share(launches, blocks, processes).filter(|share| share.high < WORTH)?;
@@ -69,7 +68,7 @@ impl KernelBound {
             value: (faults_s / cpu_s.value.max(1e-9)).min(share.high),
             ..share
         };
-        let candidates = candidates(plan, counted, blocks, modules);
+        let candidates = candidates(plan, counted, blocks, proof);
         let is_told = candidates.iter().all(|c| is_told(c, cpu_s.value));
         is_told.then(|| KernelBound {
             cpu_s,
@@ -230,8 +229,8 @@ mod tests {
             (is_settled(&plan(), &launches), names.collect::<Vec<_>>())
         };
         assert_eq!(with(100, 0), (true, Vec::new()));
-        // What saves 0.7 % is not worth a try, and huge pages that cost 1.3 % are, for they may save translation. Of what may save
-        // 4.5 or cost 7.6 % one block says too little.
+        // What saves 0.7 % is not worth a try, and huge pages that cost 1.3 % are: they may save translation. Of what may save 4.5
+        // or cost 7.6 % one block says too little.
         assert_eq!(
             with(3_000, 40),
             (true, vec!["keep".to_owned(), "thp".to_owned()])

@@ -5,7 +5,7 @@ use super::counts::Counted;
 use record::command::MemoryEvent::{
     Again, Anonymous, Elsewhere, FreeBase, FreeHuge, Heap, Huge, ZeroRead, ZeroWrite,
 };
-use record::command::{Amount, Candidate, CommandPlan};
+use record::command::{Amount, Candidate, CommandPlan, ObservedEffects};
 
 /// Savings below this share of the command's CPU time are not worth a word.
 const WORTH: f64 = 0.003;
@@ -26,7 +26,7 @@ pub(super) fn candidates(
     plan: &CommandPlan,
     counted: &Counted<'_>,
     blocks: &[ProfileBlock],
-    modules: &[String],
+    proof: Option<&ObservedEffects>,
 ) -> Vec<Candidate> {
     if counted.followed.is_empty() {
         return Vec::new();
@@ -35,7 +35,9 @@ pub(super) fn candidates(
         return Vec::new();
     };
     let mut changes = Vec::new();
-    let [has_glibc, has_libc] = libraries(modules);
+    let [has_glibc, has_libc] = libraries(proof.map_or(&[], |proof| &proof.modules));
+    let is_off =
+        proof.is_some_and(|proof| proof.processes > 0 && proof.thp_disabled >= proof.processes);
     if has_glibc && sparse_blocks(counted).is_none() {
         changes.push(Change {
             setting: "keep",
@@ -43,8 +45,9 @@ pub(super) fn candidates(
             huge_pages: 0.0,
         });
     }
-    // Where every mapping gets huge pages already, asking for them changes nothing.
-    let asks = pages.thp == "madvise" && pages.huge_page_bytes == 2 << 20;
+    // Where every mapping gets huge pages already, asking for them changes nothing, nor where a program forbids itself all, as
+    // Redis does.
+    let asks = !is_off && pages.thp == "madvise" && pages.huge_page_bytes == 2 << 20;
     if asks && has_libc && sparse_huge(counted).is_none() {
         let (faults, blocks) = (
             counted.foreseen(|f| f.other_faults),
@@ -366,6 +369,20 @@ mod tests {
             cost.faults.iter_mut().for_each(change);
         }
         judge(&plan(), &launches)
+    }
+
+    #[test]
+    fn a_program_that_forbids_itself_huge_pages_is_not_asked_for_them() {
+        let with = |processes: u64, thp_disabled: u64| {
+            let mut launches = runs(|_| 2_000);
+            launches[1].cost.as_mut().unwrap().proof = Some(ObservedEffects {
+                processes,
+                thp_disabled,
+                ..ObservedEffects::default()
+            });
+            faults_saved(&judge(&plan(), &launches), "thp").is_some()
+        };
+        assert!(with(2, 0) && with(2, 1) && !with(2, 2));
     }
 
     #[test]

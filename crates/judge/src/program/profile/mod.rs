@@ -60,7 +60,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     }
     let proof = traced_proof(launches);
     let modules = proof.map_or_else(Vec::new, |proof| proof.modules.clone());
-    let bound = believed.and_then(|c| KernelBound::new(plan, launches, c, &blocks, &modules));
+    let bound = believed.and_then(|c| KernelBound::new(plan, launches, c, &blocks, proof));
     let bound = bound.as_ref();
     let faults = family_cost(EventFamily::Faults, sampled, believed, &blocks)
         .or_else(|| bound.map(|bound| bound.faults));
@@ -82,7 +82,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         Some(bound) => Some(bound.candidates.clone()),
         None => believed
             .filter(|_| blocks.len() >= FEWEST_LAUNCHES)
-            .map(|counted| candidates::candidates(plan, counted, &blocks, &modules)),
+            .map(|counted| candidates::candidates(plan, counted, &blocks, proof)),
     };
     let measured = believed.map(|_| blocks.len());
     let is_command = plan.attached.is_none();
@@ -239,8 +239,7 @@ pub(super) fn is_settled(plan: &CommandPlan, launches: &[CommandLaunch]) -> bool
         return false;
     };
     let blocks = blocks(plan, launches, &counted);
-    let modules = traced_proof(launches).map_or(&[][..], |proof| &proof.modules);
-    KernelBound::new(plan, launches, &counted, &blocks, modules).is_some()
+    KernelBound::new(plan, launches, &counted, &blocks, traced_proof(launches)).is_some()
 }
 
 /// Cost of the command in each block; nothing if it is not to be believed.
