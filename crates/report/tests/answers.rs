@@ -493,7 +493,7 @@ fn a_kept_row_has_its_nearest_rival_and_names_those_of_which_nothing_is_settled(
     let kept = text.split("Keep:").nth(1).expect(&text);
     let further = names.len() - 1;
     let row = format!("{} 1.1–1.2× slower; {further} more", names[2]);
-    let open = format!("; open: {} (noisy (A/A ±29 %))", names[0]);
+    let open = format!("open: {} (noisy (A/A ±29 %))", names[0]);
     assert!(kept.contains(&row) && kept.contains(&open), "{text}");
     assert!(!kept.contains(" methods measured"), "{text}");
     summary.offered = [("copy".to_owned(), 24), ("files".to_owned(), 9)].into();

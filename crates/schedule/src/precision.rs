@@ -120,11 +120,11 @@ fn precise(
         return block(set);
     }
     // The word that is next in seconds gains most for each of them.
-    let words = open
+    let foretold = open
         .iter()
         .filter(|&&set| sets[set].launches >= LEAST_LAUNCHES)
         .filter_map(|&set| Some((sets[set].word_s.filter(|word_s| *word_s <= left_s)?, set)));
-    if let Some((_, set)) = words.min_by(|(a, _), (b, _)| a.total_cmp(b)) {
+    if let Some((_, set)) = foretold.min_by(|(a, _), (b, _)| a.total_cmp(b)) {
         return block(set);
     }
     match decide(goal, &open.iter().map(group).collect::<Vec<_>>(), spent_s) {

@@ -216,8 +216,8 @@ fn standing(view: &View, set: &ComparisonSet, widths: &[Width], until: Until) ->
 /// The seconds until the next word of a set, by what its launches have shown.
 fn word_s(view: &View, set: &ComparisonSet, widths: &[Width]) -> Option<f64> {
     let open = widths.iter().filter(|width| width.ranked && !width.settled);
-    let words = open.filter(|width| set.holds(view, &[width.cell]));
-    let launches = words.filter_map(|width| {
+    let foretold = open.filter(|width| set.holds(view, &[width.cell]));
+    let launches = foretold.filter_map(|width| {
         let behind = width
             .word_at?
             .saturating_sub(view.forecast.launches(width.cell));
