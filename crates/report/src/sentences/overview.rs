@@ -422,10 +422,9 @@ fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
     }
 }
 
-/// Lines of an answer with one on a shorter part of what is compared, where the experiment has one.
-fn with_part(mut lines: Vec<String>, group: LabelledGroup) -> Vec<String> {
-    lines.extend(partly(group));
-    lines
+/// Lines of an answer behind one on a shorter part of what is compared, where the experiment has one.
+fn with_part(lines: Vec<String>, group: LabelledGroup) -> Vec<String> {
+    partly(group).into_iter().chain(lines).collect()
 }
 
 impl OtherMethods {

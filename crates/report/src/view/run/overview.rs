@@ -80,8 +80,8 @@ pub(super) fn rows(run: &LabelledRun) -> Vec<AnswerRow> {
 /// The rows of an overview.
 struct AnsweredQuestions {
     rows: Vec<AnswerRow>,
-    /// Questions that found no place.
-    left_out: usize,
+    /// Those that found no place.
+    left_out: Vec<AnswerRow>,
     /// Experiments without an answer, each with the reason.
     unanswered: Vec<String>,
 }
@@ -124,7 +124,10 @@ impl Overview {
             format!("All methods of a row: pagewise report {name} {experiment}")
         });
         let next = next(name, most_surprising(&rows), more.is_none());
-        let mut sure = sure::lines(run, &rows);
+        let (shown, more_questions) = (rows.len(), left_out.len());
+        let all: Vec<AnswerRow> = rows.into_iter().chain(left_out).collect();
+        let mut sure = sure::lines(run, &all);
+        let rows: Vec<AnswerRow> = all.into_iter().take(shown).collect();
         sure.push(format!("why: pagewise report {name} --doubt"));
         let rows = in_order_of_kinds(rows);
         Overview {
@@ -132,7 +135,7 @@ impl Overview {
             more,
             measured: measured(run),
             rows,
-            left_out,
+            left_out: more_questions,
             unanswered,
             sure,
             missing: missing::missing(run),
@@ -331,8 +334,11 @@ fn measured(run: &LabelledRun) -> Option<String> {
 }
 
 /// The first answers of the experiments as far as there is room, then second ones, conditional answers before others; and the
-/// number of first answers that found no place.
-fn chosen(mut first: Vec<AnswerRow>, mut second: Vec<AnswerRow>) -> (Vec<AnswerRow>, usize) {
+/// those that found no place.
+fn chosen(
+    mut first: Vec<AnswerRow>,
+    mut second: Vec<AnswerRow>,
+) -> (Vec<AnswerRow>, Vec<AnswerRow>) {
     first.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
     second.sort_by(|a, b| {
         let depends = [a, b].map(|row| row.kind == AnswerKind::Depends);
@@ -340,15 +346,14 @@ fn chosen(mut first: Vec<AnswerRow>, mut second: Vec<AnswerRow>) -> (Vec<AnswerR
             .cmp(&depends[0])
             .then(b.surprise.total_cmp(&a.surprise))
     });
-    let (mut rows, mut room, mut left_out) = (Vec::new(), ROW_LINES, 0);
-    let answers = first.into_iter().map(|row| (row, 1));
-    for (row, counted) in answers.chain(second.into_iter().map(|row| (row, 0))) {
+    let (mut rows, mut room, mut left_out) = (Vec::new(), ROW_LINES, Vec::new());
+    for row in first.into_iter().chain(second) {
         // A screen has one answer, however long it is.
         if rows.is_empty() || rows.len() < LINES && row.lines() <= room {
             room = room.saturating_sub(row.lines());
             rows.push(row);
         } else {
-            left_out += counted;
+            left_out.push(row);
         }
     }
     (rows, left_out)
