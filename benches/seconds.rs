@@ -49,7 +49,9 @@ fn main() -> Result<()> {
     let place = tempfile::Builder::new()
         .prefix("pagewise-seconds-")
         .tempdir()?;
-    println!("| pair | first figure, s | word, s | right | wrong | ±5 %, s | program, s | its ratio |");
+    println!(
+        "| pair | first figure, s | word, s | right | wrong | ±5 %, s | program, s | its ratio |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     let mut sums = [0.0; 4];
     for (name, method) in PAIRS {

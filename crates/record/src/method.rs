@@ -462,7 +462,8 @@ mod tests {
         ] {
             let error = choice.normalise("key", text, 2).unwrap_err().to_string();
             assert!(
-                choice.lacks(text).is_some() && error.contains("is not one of no, <time>, random-<size>"),
+                choice.lacks(text).is_some()
+                    && error.contains("is not one of no, <time>, random-<size>"),
                 "{text}: {error}"
             );
         }

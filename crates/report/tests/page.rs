@@ -260,7 +260,11 @@ fn conditions_are_folded_below_one_picture_on_one_scale_and_links_lead_to_them()
             .map(|axis| axis.split("</svg>").next().unwrap())
             .collect();
         // A group that could not be measured has no panel.
-        assert!((2..=groups).contains(&axes.len()), "{name}: {} of {groups}", axes.len());
+        assert!(
+            (2..=groups).contains(&axes.len()),
+            "{name}: {} of {groups}",
+            axes.len()
+        );
         assert_eq!(axes.len(), folded.len(), "{name}");
         assert!(
             axes.iter().all(|axis| *axis == axes[0]),
