@@ -63,8 +63,9 @@ fn the_overview_measures_every_question_under_the_conditions_that_reverse_its_an
                 parameter.look.iter().any(|look| look == value),
                 "{experiment}: {key}={value} is not measured"
             );
+            let clause = parameter.when.get(*value).or(parameter.when.get("*"));
             assert!(
-                !parameter.when[*value].is_empty(),
+                clause.is_some_and(|clause| !clause.is_empty()),
                 "{experiment}: {key}={value} has no clause"
             );
         }
