@@ -256,8 +256,8 @@ func (b *B) Cold(path string) {
 		b.Fatal(err)
 	}
 	size := about.Size()
-	stays := b.slot.prepared([]string{"file=" + path, fmt.Sprintf("bytes=%d", size), "place=any", "consume=none", "order=sequential",
-		"cache=cold", "memory=unbounded"})["resident_before_bytes"]
+	stays := b.slot.prepared([]string{"file=" + path, fmt.Sprintf("bytes=%d", size), "place=any", "consume=none",
+		"order=sequential", "cache=cold", "memory=unbounded"})["resident_before_bytes"]
 	if 64*int64(stays) > size {
 		b.Skip(fmt.Sprintf("%s cannot be made cold: %d of its %d bytes stay in memory", path, stays, size))
 	}

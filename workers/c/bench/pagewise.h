@@ -12,8 +12,8 @@
  *
  * A function without PHASE is timed as a whole. A phase's name is one word. Each function runs many times, in turn with the
  * others, in several fresh processes; it must leave the process as it found it. PHASE, LAW and RESULT stand in the function
- * itself, PHASE also in what it calls where that stands above all functions; the other macros work anywhere. All further names of this file begin with pagewise_, so yours
- * may be anything, also main. */
+ * itself, PHASE also in what it calls where that stands above all functions; the other macros work anywhere. All further names
+ * of this file begin with pagewise_, so yours may be anything, also main. */
 #ifndef PAGEWISE_H
 #define PAGEWISE_H
 #pragma GCC system_header

@@ -130,8 +130,8 @@ public final class Worker {
         while (!left.isEmpty())
             left.removeIf(cell -> (spentNs[cell.number] += warmUpSlice(cell)) >= warmUpNs);
         phase.warms = false;
-        // The compiler works beside it, and later where the machine is busy: on until it has nothing to do for a while. Meanwhile
-        // the CPU is the compiler's: turns of code that waits for it say nothing new.
+        // The compiler works beside it, and later where the machine is busy: on until it has nothing to do for a while.
+        // Meanwhile the CPU is the compiler's: turns of code that waits for it say nothing new.
         long before = -1, now = Counters.compiledMs();
         long last = System.nanoTime() + LONGEST_COMPILING_NS;
         while (before != now && System.nanoTime() < Math.max(end, last)) {
