@@ -273,8 +273,8 @@ pub(super) fn wanted(
     }
 }
 
-/// True if a process's own clock would miss much of its time in the kernel: the first period of many that live shortly, or, since
-/// Linux 6.16, the end of one with much memory.
+/// True if a process's own clock would miss much of its time in the kernel: the first period of many that live shortly, or, as seen
+/// on Linux 6.18, the end of one with much memory.
 fn misses_much(launches: &[CommandLaunch]) -> bool {
     let Some(plain) = first_cost(launches, LaunchMode::Plain) else {
         return false;

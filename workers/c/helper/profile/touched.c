@@ -44,7 +44,7 @@ struct process {
 
 struct touched touched;
 static struct process *processes[BUCKETS];
-/* Since Linux 6.16 a process gives its memory back after its own events have ended. */
+/* As seen on Linux 6.18 a process gives its memory back after its own events have ended. */
 static uint8_t known_pids[MOST_PIDS / 8];
 
 static struct process **entry_of(pid_t pid)
