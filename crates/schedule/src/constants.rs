@@ -8,7 +8,8 @@ pub(crate) const MOST_ROUNDS: f64 = 400.0;
 /// Share of start and warm-up that additional rounds may take where there is little time, and the most of these rounds under a
 /// neighboring condition.
 pub(crate) const CHEAP_BESIDE: (f64, f64) = (0.25, 8.0);
-/// Seconds of a round below which several are timed: a single one is mostly the first touch of everything.
+/// Seconds of a round below which several are timed: a single one is mostly the first touch of everything. A longer round is a long
+/// job's.
 pub(crate) const SHORT_ROUND_S: f64 = 0.1;
 /// Rounds of a launch that times short rounds; the median of five ignores two slow ones.
 pub(crate) const TIMING_ROUNDS: u32 = 5;
@@ -25,7 +26,8 @@ pub(crate) const PLANNED_SHARE: f64 = 0.92;
 pub const LONGER: f64 = 1.25;
 /// Factor by which a launch may exceed its forecast before it counts as hung, and the least such limit in seconds.
 pub(crate) const PATIENCE: (f64, f64) = (10.0, 60.0);
-/// Bytes from which a job is long: the costs that a process has once vanish beside it, so there is no warm-up.
+/// Bytes from which a job that was not timed yet is taken for long: the costs that a process has once vanish beside it, so there is
+/// no warm-up.
 pub(crate) const LONG_JOB_BYTES: u64 = 64 << 20;
 /// Seconds of a cell's turn (start, checks, cleaning up), for each byte of its job, and of a turn whose worker compiles its code
 /// while it runs. A guess that shares out time.

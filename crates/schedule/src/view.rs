@@ -1,6 +1,6 @@
 //! One moment of a run with the questions that every task asks of it, among them the one cost model.
 
-use crate::constants::{GUESS_S, LONG_JOB_BYTES};
+use crate::constants::{GUESS_S, LONG_JOB_BYTES, SHORT_ROUND_S};
 use crate::{Facts, Moment, turns};
 use anyhow::Result;
 use record::cell::Cell;
@@ -124,11 +124,17 @@ impl View<'_> {
         self.state.cells[cell].cell.parameters.bytes().unwrap_or(0)
     }
 
+    /// Tells whether a round of this group takes long; until one was measured, by the bytes of its job: a program that is
+    /// started beside much memory may be short.
     pub fn is_long(&self, launch_group: usize) -> bool {
-        self.group(launch_group)
-            .cells
-            .iter()
-            .any(|&cell| self.bytes(cell) >= LONG_JOB_BYTES)
+        match self.stage(launch_group).cost() {
+            Some(cost) => cost.round_s >= SHORT_ROUND_S,
+            None => self
+                .group(launch_group)
+                .cells
+                .iter()
+                .any(|&cell| self.bytes(cell) >= LONG_JOB_BYTES),
+        }
     }
 
     /// Tells whether a worker of this group compiles its code while it runs.
