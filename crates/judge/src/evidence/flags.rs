@@ -16,6 +16,8 @@ const LEAST_STOLEN_TICKS: f64 = 5.0;
 const TICKS_PER_SECOND: f64 = 100.0;
 /// Device traffic of others above this rate, in bytes a second, disturbs a launch that uses a device itself.
 const FOREIGN_BYTES_PER_SECOND: f64 = 10.0 * 1024.0 * 1024.0;
+/// Device traffic of others disturbs no launch that moves so much itself that theirs is at most this share of it.
+const FOREIGN_SHARE: f64 = 0.05;
 /// Least device traffic, in bytes, that is a disturbance or a use of a device.
 const LEAST_BYTES: u64 = 1 << 20;
 /// Rounds below this length, in nanoseconds, can do without being switched out: it is the slowest timer tick in common use.
@@ -71,10 +73,11 @@ pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch, huge_pages: Option<&s
         flags.push(Flag::Reclaim);
     }
     let foreign = noise.foreign_bytes();
-    let written = noise.own_read_bytes.max(noise.own_written_bytes);
-    if written >= LEAST_BYTES
+    let own = noise.own_read_bytes.max(noise.own_written_bytes);
+    if own >= LEAST_BYTES
         && foreign >= LEAST_BYTES
         && foreign as f64 > FOREIGN_BYTES_PER_SECOND * launch.wall_s
+        && foreign as f64 > FOREIGN_SHARE * own as f64
     {
         flags.push(Flag::ForeignIo);
     }
@@ -320,7 +323,12 @@ mod tests {
 
     #[test]
     fn others_disturb_a_device_only_while_the_cell_uses_it() {
-        for (own_read_bytes, flags) in [(0, vec![]), (100 << 20, vec![Flag::ForeignIo])] {
+        let cases = [
+            (0, vec![]),
+            (100 << 20, vec![Flag::ForeignIo]),
+            (198 << 20, vec![]),
+        ];
+        for (own_read_bytes, flags) in cases {
             let noise = NoiseDelta {
                 device_read_bytes: 200 << 20,
                 own_read_bytes,
