@@ -114,7 +114,7 @@ impl<'a> RankedRows<'a> {
             .sentences(
                 baseline
                     .as_ref()
-                    .map_or_else(String::new, |name| format!("against {name}")),
+                    .map_or("finding".to_owned(), |name| format!("against {name}")),
                 |row| row.finding.label(),
             )
             .number("ratio", Row::ratio_cell)
