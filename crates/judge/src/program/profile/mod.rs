@@ -76,6 +76,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
             prices: &prices,
             counted,
             cpu_s: cpu_s.map_or(0.0, |cpu_s| cpu_s.value),
+            modules: &modules,
         })
     });
     let candidates = match bound {

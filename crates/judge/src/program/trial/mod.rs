@@ -162,7 +162,7 @@ pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times
     costs
 }
 
-/// The setting with the largest settled saving of CPU time among those that do not cost wall time.
+/// The setting or command with the largest settled saving of CPU time among those that do not cost wall time.
 pub fn best(summary: &TrialSummary) -> Option<usize> {
     if !summary.trusted {
         return None;
@@ -171,7 +171,7 @@ pub fn best(summary: &TrialSummary) -> Option<usize> {
         .arms
         .iter()
         .enumerate()
-        .filter(|(_, arm)| arm.role == ArmRole::Setting && saves(arm));
+        .filter(|(_, arm)| matches!(arm.role, ArmRole::Setting | ArmRole::Command) && saves(arm));
     saving
         .min_by(|(_, a), (_, b)| cpu_ratio(a).total_cmp(&cpu_ratio(b)))
         .map(|(index, _)| index)

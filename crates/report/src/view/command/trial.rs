@@ -92,14 +92,40 @@ fn condition(plan: &CommandPlan) -> String {
     format!("Condition: {input}, {cache}{prepared}; {runs} of each not counted.")
 }
 
-/// The answer in one sentence, where settings were tried.
+/// The answer in one sentence.
 fn answer(summary: &TrialSummary) -> Option<String> {
-    tried(summary).find(|arm| arm.role == ArmRole::Setting)?;
-    let best = judge::program::trial::best(summary).map(|best| &summary.arms[best]);
-    Some(best.map_or(
-        "Nothing tried is shown to save CPU time.".to_owned(),
-        |arm| format!("Use {}: {}", arm.name, finding(arm)),
-    ))
+    let arms: Vec<&ArmSummary> = tried(summary).collect();
+    let baseline = summary.arms.first().filter(|_| !arms.is_empty())?;
+    if let Some(best) = judge::program::trial::best(summary) {
+        let arm = &summary.arms[best];
+        return Some(format!("Use {}: {}", arm.name, finding(arm)));
+    }
+    if arms.iter().any(|arm| arm.role == ArmRole::Setting) {
+        return Some("Nothing tried is shown to save CPU time.".to_owned());
+    }
+    let all = |holds: fn(&Verdict) -> bool| {
+        let mut verdicts = arms.iter().map(|arm| cpu_verdict(arm));
+        summary.trusted && verdicts.all(|verdict| verdict.as_ref().is_some_and(holds))
+    };
+    let others = if arms.len() == 1 {
+        "the other command"
+    } else {
+        "every other command"
+    };
+    Some(if all(|verdict| matches!(verdict, Verdict::Slower { .. })) {
+        format!("Keep {}: {others} takes more CPU time.", baseline.name)
+    } else if all(|verdict| matches!(verdict, Verdict::Within { .. })) {
+        let margin = digits(100.0 * summary.plan.margin);
+        format!("They take the same CPU time within {margin} %.")
+    } else {
+        "No command is shown to take less CPU time than the first.".to_owned()
+    })
+}
+
+/// The verdict on an arm's CPU time, of the usual run and the mean alike.
+fn cpu_verdict(arm: &ArmSummary) -> Option<Verdict> {
+    let cpu = arm.against.get(&Measure::Cpu)?;
+    (!cpu.usual_only).then(|| cpu.contrast.overall())
 }
 
 /// Saving of a setting, as a sentence.
