@@ -488,24 +488,6 @@ fn commands_are_compared_and_exported() {
     );
 }
 
-/// Of two commands the answer stands first, whichever is the better one.
-#[test]
-fn commands_that_are_compared_have_an_answer() {
-    let place = Place::new();
-    let (little, much) = ("head -c 1000 /dev/zero", "head -c 300000000 /dev/zero");
-    let options = ["--discard-output"];
-    let first = |commands: &[&str]| {
-        let out = tried(&place, &options, commands).out.replace("\n    ", " ");
-        let mut lines = out.lines().map(str::trim);
-        let answer = lines.find(|line| ["Use ", "Keep ", "They ", "No "].iter().any(|word| line.starts_with(word)));
-        answer.unwrap_or_default().to_owned()
-    };
-    let better = first(&[much, little]);
-    assert!(better.starts_with(&format!("Use {little}: at least")), "{better}");
-    let worse = first(&[little, much]);
-    assert!(worse.starts_with(&format!("Keep {little}: the other command takes more")), "{worse}");
-}
-
 #[test]
 fn what_goes_wrong_has_a_clear_outcome_and_leaves_nothing() {
     let place = Place::new();

@@ -543,6 +543,43 @@ pub(super) fn line(summary: &TrialSummary) -> String {
 mod tests {
     use super::*;
 
+    /// The kept try with its first setting as another command of this verdict.
+    fn compared(verdict: Verdict) -> TrialSummary {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/fixtures/kept/try/summary.json"
+        );
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut summary: TrialSummary = serde_json::from_str(&text).unwrap();
+        summary.arms.remove(2);
+        let other = &mut summary.arms[1];
+        (other.role, other.name) = (ArmRole::Command, "other".to_owned());
+        for (measure, against) in &mut other.against {
+            against.contrast.verdict = match measure {
+                Measure::Cpu => verdict,
+                _ => Verdict::NotSettled,
+            };
+        }
+        summary
+    }
+
+    #[test]
+    fn commands_that_are_compared_have_an_answer() {
+        let answer = |verdict| answer(&compared(verdict)).unwrap();
+        let at_least = 0.25;
+        let better = answer(Verdict::Faster { at_least });
+        assert!(better.starts_with("Use other: at least 25.0 % less CPU time"), "{better}");
+        let worse = answer(Verdict::Slower { at_least });
+        assert_eq!(worse, "Keep as it is: the other command takes more CPU time.");
+        let same = answer(Verdict::Within { margin: 0.01 });
+        assert!(same.starts_with("They take the same CPU time within"), "{same}");
+        let open = answer(Verdict::NotSettled);
+        assert_eq!(open, "No command is shown to take less CPU time than the first.");
+        let mut untrusted = compared(Verdict::Slower { at_least });
+        untrusted.trusted = false;
+        assert_eq!(super::answer(&untrusted), Some(open));
+    }
+
     #[test]
     fn of_two_words_with_a_key_the_first_holds_no_more() {
         let of = |before: &str, added: &str| {
