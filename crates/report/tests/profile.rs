@@ -249,11 +249,23 @@ fn where_nothing_is_proposed_the_reason_is_said() {
         let todo = text.split("What to do").nth(1).unwrap_or_default();
         todo.replace("\n    ", " ")
     };
-    assert!(todo(&summary).contains("use less memory"), "{}", todo(&summary));
+    assert!(
+        todo(&summary).contains("use less memory"),
+        "{}",
+        todo(&summary)
+    );
     summary.by_kind = false;
-    assert!(todo(&summary).contains("not known which"), "{}", todo(&summary));
+    assert!(
+        todo(&summary).contains("not known which"),
+        "{}",
+        todo(&summary)
+    );
     summary.kernel = vec![part(&summary, MemoryEvent::Switch, "futex", 300.0)];
-    assert!(todo(&summary).contains("no setting of memory"), "{}", todo(&summary));
+    assert!(
+        todo(&summary).contains("no setting of memory"),
+        "{}",
+        todo(&summary)
+    );
     summary.kernel = vec![part(&summary, MemoryEvent::Unknown, "", 20.0)];
     assert!(!screen(&summary, false).contains("Nothing is proposed"));
 }

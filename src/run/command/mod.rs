@@ -187,8 +187,12 @@ impl Study<'_> {
 
     /// Seconds of the fewest launches of the command that give an answer, by those so far.
     fn least_s(&self) -> Option<f64> {
-        let costs = self.launches.iter().filter_map(|launch| launch.cost.as_ref());
-        let (count, wall_ns) = costs.fold((0, 0), |(count, sum), cost| (count + 1, sum + cost.wall_ns));
+        let costs = self
+            .launches
+            .iter()
+            .filter_map(|launch| launch.cost.as_ref());
+        let (count, wall_ns) =
+            costs.fold((0, 0), |(count, sum), cost| (count + 1, sum + cost.wall_ns));
         let each_s = 1e-9 * wall_ns as f64 / f64::from(count);
         (count > 0).then(|| each_s * least_launches(&self.session.plan) as f64)
     }
@@ -201,7 +205,9 @@ impl Study<'_> {
         // A try keeps to its user's budget; a profile has its three blocks.
         let is_bounded = plan.kind == Kind::Try && plan.budget_s.is_some() && plan.pairs.is_none();
         if is_bounded && least_s > budget_s {
-            return Some(format!("{runs} runs settle something, and take about {takes}; the budget ends before"));
+            return Some(format!(
+                "{runs} runs settle something, and take about {takes}; the budget ends before"
+            ));
         }
         (!is_bounded && least_s > MUCH_LONGER * budget_s)
             .then(|| format!("{runs} runs of the command take about {takes}"))

@@ -86,11 +86,18 @@ mod tests {
             serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let kinds = &schema["$defs"]["Advice"]["properties"]["kind"]["enum"];
         let kinds: Vec<SuggestionKind> = serde_json::from_value(kinds.clone()).unwrap();
-        let named: BTreeSet<&str> = kinds.iter().flat_map(|kind| kind.settings()).copied().collect();
+        let named: BTreeSet<&str> = kinds
+            .iter()
+            .flat_map(|kind| kind.settings())
+            .copied()
+            .collect();
         assert!(named.len() > 3, "{named:?}");
         for name in named {
             let settings = arms::of_words(&[name.to_owned()]).unwrap();
-            assert!(!settings[0].saves_memory && !settings[0].modules.is_empty(), "{name}");
+            assert!(
+                !settings[0].saves_memory && !settings[0].modules.is_empty(),
+                "{name}"
+            );
         }
     }
 }

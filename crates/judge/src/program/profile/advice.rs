@@ -221,7 +221,9 @@ impl MemoryOwner {
     fn is_among(&self, modules: &[String]) -> bool {
         let is_its = |module: &String, start: &str| {
             let rest = module.strip_prefix(start);
-            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphabetic() || "-_".contains(c)))
+            rest.is_some_and(|rest| {
+                !rest.starts_with(|c: char| c.is_alphabetic() || "-_".contains(c))
+            })
         };
         let mut starts = self.modules.iter();
         starts.any(|start| modules.iter().any(|module| is_its(module, start)))
@@ -231,7 +233,10 @@ impl MemoryOwner {
 /// Memory that is taken, and that is given back in a loop and taken again: by a runtime or an allocator, or by the program.
 fn taken_and_given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let given_back = given_back(costs);
-    let own_faults: f64 = OF_MEMORY.iter().map(|event| costs.counted.count(*event)).sum();
+    let own_faults: f64 = OF_MEMORY
+        .iter()
+        .map(|event| costs.counted.count(*event))
+        .sum();
     let is_again = given_back.is_some() || 2.0 * costs.counted.count(Again) > own_faults;
     let mut owners = OWNERS.iter().filter(|owner| owner.is_among(costs.modules));
     let change = owners.find_map(|owner| {
@@ -309,14 +314,23 @@ fn copies(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let [read_calls, write_calls, read_bytes, write_bytes] =
         [ReadCalls, WriteCalls, ReadBytes, WriteBytes].map(|event| costs.counted.count(event));
     let (calls, bytes) = (read_calls + write_calls, read_bytes + write_bytes);
-    let usual = if read_bytes >= write_bytes { "read" } else { "write" };
+    let usual = if read_bytes >= write_bytes {
+        "read"
+    } else {
+        "write"
+    };
     let dearest = costs.dearest_call(|event| event.family() == EventFamily::Calls);
     let kind = if calls >= MANY_CALLS && bytes < SMALL_BYTES * calls {
         SuggestionKind::LargerCalls
     } else {
         SuggestionKind::CopyLess
     };
-    list.add(kind, cost, &[ReadCalls, WriteCalls], dearest.unwrap_or(usual));
+    list.add(
+        kind,
+        cost,
+        &[ReadCalls, WriteCalls],
+        dearest.unwrap_or(usual),
+    );
 }
 
 /// Work that a system call does beside memory's.
@@ -415,7 +429,10 @@ mod tests {
         let mut launches = sampled_runs(parts);
         let traced = launches[1].cost.as_mut().unwrap();
         traced.faults = Some(Faults {
-            calls: calls.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+            calls: calls
+                .iter()
+                .map(|(name, count)| ((*name).to_owned(), *count))
+                .collect(),
             ..faults()
         });
         traced.proof = Some(ObservedEffects {
@@ -438,8 +455,14 @@ mod tests {
         let libc = "libc.so.6";
         assert_eq!(returned(&["program", libc]), [KeepAdvised]);
         assert_eq!(returned(&["service", "[go]"]), [GoReturn]);
-        assert_eq!(returned(&["program", "libjemalloc.so.2", libc]), [JemallocReturn]);
-        assert_eq!(returned(&["program", "libtcmalloc_minimal.so.4"]), [TcmallocReturn]);
+        assert_eq!(
+            returned(&["program", "libjemalloc.so.2", libc]),
+            [JemallocReturn]
+        );
+        assert_eq!(
+            returned(&["program", "libtcmalloc_minimal.so.4"]),
+            [TcmallocReturn]
+        );
         assert_eq!(fresh(&["service", "[go]"]), [GoHeap]);
         assert_eq!(fresh(&["java", "libjvm.so", libc]), [JavaHeap]);
         assert_eq!(fresh(&["node", libc]), [NodeHeap]);
@@ -465,7 +488,10 @@ mod tests {
             let read = advice.iter().find(|advice| advice.call == "read");
             read.map(|advice| advice.kind)
         };
-        assert_eq!(with(100_000, 512 * 100_000), Some(SuggestionKind::LargerCalls));
+        assert_eq!(
+            with(100_000, 512 * 100_000),
+            Some(SuggestionKind::LargerCalls)
+        );
         assert_eq!(with(400, 400 << 20), Some(SuggestionKind::CopyLess));
         assert_eq!(with(20, 4096), Some(SuggestionKind::CopyLess));
     }

@@ -346,7 +346,10 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
 /// The command that tries what is promising, and what the advice names; `None` where nothing is.
 fn next_command(summary: &ProfileSummary) -> Option<String> {
     let mut named: Vec<&str> = summary.worth_a_try().map(|c| c.setting.as_str()).collect();
-    let advised = summary.advice.iter().flat_map(|advice| advice.kind.settings());
+    let advised = summary
+        .advice
+        .iter()
+        .flat_map(|advice| advice.kind.settings());
     named.extend(advised.copied());
     if named.is_empty() {
         return None;

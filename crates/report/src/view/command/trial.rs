@@ -112,14 +112,16 @@ fn answer(summary: &TrialSummary) -> Option<String> {
     } else {
         "every other command"
     };
-    Some(if all(|verdict| matches!(verdict, Verdict::Slower { .. })) {
-        format!("Keep {}: {others} takes more CPU time.", baseline.name)
-    } else if all(|verdict| matches!(verdict, Verdict::Within { .. })) {
-        let margin = digits(100.0 * summary.plan.margin);
-        format!("They take the same CPU time within {margin} %.")
-    } else {
-        "No command is shown to take less CPU time than the first.".to_owned()
-    })
+    Some(
+        if all(|verdict| matches!(verdict, Verdict::Slower { .. })) {
+            format!("Keep {}: {others} takes more CPU time.", baseline.name)
+        } else if all(|verdict| matches!(verdict, Verdict::Within { .. })) {
+            let margin = digits(100.0 * summary.plan.margin);
+            format!("They take the same CPU time within {margin} %.")
+        } else {
+            "No command is shown to take less CPU time than the first.".to_owned()
+        },
+    )
 }
 
 /// The verdict on an arm's CPU time, of the usual run and the mean alike.
@@ -568,13 +570,25 @@ mod tests {
         let answer = |verdict| answer(&compared(verdict)).unwrap();
         let at_least = 0.25;
         let better = answer(Verdict::Faster { at_least });
-        assert!(better.starts_with("Use other: at least 25.0 % less CPU time"), "{better}");
+        assert!(
+            better.starts_with("Use other: at least 25.0 % less CPU time"),
+            "{better}"
+        );
         let worse = answer(Verdict::Slower { at_least });
-        assert_eq!(worse, "Keep as it is: the other command takes more CPU time.");
+        assert_eq!(
+            worse,
+            "Keep as it is: the other command takes more CPU time."
+        );
         let same = answer(Verdict::Within { margin: 0.01 });
-        assert!(same.starts_with("They take the same CPU time within"), "{same}");
+        assert!(
+            same.starts_with("They take the same CPU time within"),
+            "{same}"
+        );
         let open = answer(Verdict::NotSettled);
-        assert_eq!(open, "No command is shown to take less CPU time than the first.");
+        assert_eq!(
+            open,
+            "No command is shown to take less CPU time than the first."
+        );
         let mut untrusted = compared(Verdict::Slower { at_least });
         untrusted.trusted = false;
         assert_eq!(super::answer(&untrusted), Some(open));
