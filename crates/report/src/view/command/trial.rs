@@ -251,6 +251,7 @@ pub(super) fn briefly(summary: &TrialSummary) -> Vec<String> {
 /// The costs of the command as it is, and the change with each other arm.
 pub(super) fn table(summary: &TrialSummary) -> Table {
     let mut columns = Columns::new("arm", |arm: &ArmSummary| arm.name.clone());
+    let baseline = summary.arms.first();
     let measures = if summary.plan.watch.is_some() {
         Measure::WATCHED
     } else {
@@ -260,7 +261,7 @@ pub(super) fn table(summary: &TrialSummary) -> Table {
         columns = columns.column(Column::number(name(measure)), move |arm| {
             match (arm.status, arm.role) {
                 (ArmStatus::Ok, ArmRole::Baseline) => Some(cost(arm, measure)),
-                (ArmStatus::Ok, _) => Some(change_cell(arm, measure)),
+                (ArmStatus::Ok, _) => Some(change_cell(arm, baseline, measure)),
                 // A word in place of all figures.
                 (status, _) => (at == 0)
                     .then(|| TableCell::text(phrases::phrase("status", &status, Value::UNDEFINED))),
@@ -280,11 +281,22 @@ fn cost(arm: &ArmSummary, measure: Measure) -> TableCell {
     }
 }
 
-fn change_cell(arm: &ArmSummary, measure: Measure) -> TableCell {
-    TableCell::text(match arm.against.get(&measure) {
-        Some(against) => change(measure, against),
-        None => "–".to_owned(),
-    })
+fn change_cell(arm: &ArmSummary, baseline: Option<&ArmSummary>, measure: Measure) -> TableCell {
+    let Some(against) = arm.against.get(&measure) else {
+        return TableCell::text("–");
+    };
+    let has_interval = against.contrast.ratio.is_some() || against.change.is_some();
+    let rough = baseline.filter(|_| !has_interval);
+    let rough = rough.and_then(|baseline| rough_change(baseline, arm, measure));
+    TableCell::text(rough.unwrap_or_else(|| change(measure, against)))
+}
+
+/// The change of the median, where too few blocks have no interval.
+fn rough_change(baseline: &ArmSummary, arm: &ArmSummary, measure: Measure) -> Option<String> {
+    let median = |arm: &ArmSummary| Some(arm.measured.get(&measure)?.median);
+    let before = median(baseline).filter(|before| *before > 0.0)?;
+    let percent = (100.0 * (median(arm)? / before - 1.0)).round();
+    Some(format!("about {}{:.0} %", sign(percent), percent.abs()))
 }
 
 fn skewed(summary: &TrialSummary) -> Option<Block> {
@@ -592,6 +604,23 @@ mod tests {
         let mut untrusted = compared(Verdict::Slower { at_least });
         untrusted.trusted = false;
         assert_eq!(super::answer(&untrusted), Some(open));
+    }
+
+    #[test]
+    fn too_few_blocks_have_a_rough_change() {
+        let mut summary = compared(Verdict::NotSettled);
+        let cell = |summary: &TrialSummary| {
+            let [baseline, other] = [0, 1].map(|arm| &summary.arms[arm]);
+            change_cell(other, Some(baseline), Measure::Cpu).text
+        };
+        assert!(cell(&summary).contains('±'));
+        for (arm, median) in [(0, 2.0), (1, 1.5)] {
+            let cpu = summary.arms[arm].measured.get_mut(&Measure::Cpu);
+            cpu.unwrap().median = median;
+        }
+        let against = summary.arms[1].against.get_mut(&Measure::Cpu).unwrap();
+        (against.contrast.ratio, against.change) = (None, None);
+        assert_eq!(cell(&summary), "about −25 %");
     }
 
     #[test]
