@@ -166,13 +166,13 @@ fn processes(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
 struct MemoryOwner {
     /// Beginnings of its files' names.
     modules: &'static [&'static str],
-    /// Where it gives memory back and takes it again.
+    /// Change where it gives memory back and takes it again.
     given_back: Option<SuggestionKind>,
-    /// Where its memory is fresh.
+    /// Change where its memory is fresh.
     fresh: Option<SuggestionKind>,
 }
 
-/// The first that is met and has a change decides.
+/// Owners of memory by precedence: the first that is met and has a change decides.
 const OWNERS: [MemoryOwner; 8] = [
     MemoryOwner {
         modules: &["libjemalloc"],
