@@ -206,7 +206,7 @@ impl Study<'_> {
         let is_bounded = plan.kind == Kind::Try && plan.budget_s.is_some() && plan.pairs.is_none();
         if is_bounded && least_s > budget_s {
             return Some(format!(
-                "{runs} runs settle something, and take about {takes}; the budget ends before"
+                "nothing will be settled: that takes {runs} runs, about {takes}, and the budget ends before"
             ));
         }
         (!is_bounded && least_s > MUCH_LONGER * budget_s)
