@@ -9,7 +9,8 @@ use record::command::MemoryEvent::{
     WriteNew, ZeroRead, ZeroWrite,
 };
 use record::command::{
-    Amount, CostLine, EventFamily, MemoryEvent, Price, Suggestion, SuggestionKind,
+    Amount, CallFrame, CallStacks, CostLine, EventFamily, MemoryEvent, Price, Suggestion,
+    SuggestionKind,
 };
 
 /// Share of CPU time from which on a change is worth a line.
@@ -28,6 +29,8 @@ pub(super) struct KernelCosts<'a> {
     pub cpu_s: f64,
     /// Programs and libraries that were mapped, by the names of their files.
     pub modules: &'a [String],
+    /// Stacks of page faults.
+    pub stacks: Option<&'a CallStacks>,
 }
 
 impl KernelCosts<'_> {
@@ -170,63 +173,76 @@ struct MemoryOwner {
     given_back: Option<SuggestionKind>,
     /// Change where its memory is fresh.
     fresh: Option<SuggestionKind>,
+    /// True if its code touches the memory first, so that it is on the stacks of page faults; other programs only load it.
+    touches: bool,
 }
 
 /// Owners of memory by precedence: the first that is met and has a change decides.
 const OWNERS: [MemoryOwner; 8] = [
+    MemoryOwner::allocator(&["libjemalloc"], SuggestionKind::JemallocReturn),
+    MemoryOwner::allocator(&["libmimalloc"], SuggestionKind::MimallocReturn),
+    MemoryOwner::allocator(
+        &["libtcmalloc", "libtcmalloc_minimal"],
+        SuggestionKind::TcmallocReturn,
+    ),
     MemoryOwner {
-        modules: &["libjemalloc"],
-        given_back: Some(SuggestionKind::JemallocReturn),
-        fresh: None,
-    },
-    MemoryOwner {
-        modules: &["libmimalloc"],
-        given_back: Some(SuggestionKind::MimallocReturn),
-        fresh: None,
-    },
-    MemoryOwner {
-        modules: &["libtcmalloc", "libtcmalloc_minimal"],
-        given_back: Some(SuggestionKind::TcmallocReturn),
-        fresh: None,
-    },
-    MemoryOwner {
-        modules: &["[go]"],
         given_back: Some(SuggestionKind::GoReturn),
-        fresh: Some(SuggestionKind::GoHeap),
+        ..MemoryOwner::runtime(&["[go]"], SuggestionKind::GoHeap)
     },
+    MemoryOwner::runtime(&["libjvm"], SuggestionKind::JavaHeap),
     MemoryOwner {
-        modules: &["libjvm"],
-        given_back: None,
-        fresh: Some(SuggestionKind::JavaHeap),
+        touches: true,
+        ..MemoryOwner::runtime(&["_multiarray_umath"], SuggestionKind::NumpyArrays)
     },
-    MemoryOwner {
-        modules: &["_multiarray_umath"],
-        given_back: None,
-        fresh: Some(SuggestionKind::NumpyArrays),
-    },
-    MemoryOwner {
-        modules: &["python", "libpython"],
-        given_back: None,
-        fresh: Some(SuggestionKind::PythonObjects),
-    },
-    MemoryOwner {
-        modules: &["node", "libnode"],
-        given_back: None,
-        fresh: Some(SuggestionKind::NodeHeap),
-    },
+    MemoryOwner::runtime(&["python", "libpython"], SuggestionKind::PythonObjects),
+    MemoryOwner::runtime(&["node", "libnode"], SuggestionKind::NodeHeap),
 ];
 
 impl MemoryOwner {
-    /// True if one of its files was mapped. A letter or a hyphen behind the beginning makes it another word.
-    fn is_among(&self, modules: &[String]) -> bool {
-        let is_its = |module: &String, start: &str| {
+    const fn allocator(modules: &'static [&'static str], change: SuggestionKind) -> MemoryOwner {
+        MemoryOwner {
+            modules,
+            given_back: Some(change),
+            fresh: None,
+            touches: false,
+        }
+    }
+
+    const fn runtime(modules: &'static [&'static str], change: SuggestionKind) -> MemoryOwner {
+        MemoryOwner {
+            modules,
+            given_back: None,
+            fresh: Some(change),
+            touches: false,
+        }
+    }
+
+    /// True if one of its files was mapped, and it is on most stacks of page faults if it would be.
+    fn is_met(&self, costs: &KernelCosts<'_>) -> bool {
+        let is_mapped = costs.modules.iter().any(|module| self.has(module));
+        let is_on_stacks = |stacks: &CallStacks| {
+            let (mut with, mut all) = (0.0, 0.0);
+            let is_fault = |event: MemoryEvent| event.family() == EventFamily::Faults;
+            for stack in stacks.stacks.iter().filter(|stack| is_fault(stack.event)) {
+                let mut frames = stack.frames.iter().filter_map(|&at| stacks.frames.get(at));
+                let is_its = frames.any(|frame: &CallFrame| self.has(&frame.module));
+                with += if is_its { stack.weight } else { 0.0 };
+                all += stack.weight;
+            }
+            2.0 * with >= all
+        };
+        is_mapped && (!self.touches || costs.stacks.is_none_or(is_on_stacks))
+    }
+
+    /// True for a file of its own. A letter or a hyphen behind the beginning makes it another word.
+    fn has(&self, module: &str) -> bool {
+        let mut starts = self.modules.iter();
+        starts.any(|start| {
             let rest = module.strip_prefix(start);
             rest.is_some_and(|rest| {
                 !rest.starts_with(|c: char| c.is_alphabetic() || "-_".contains(c))
             })
-        };
-        let mut starts = self.modules.iter();
-        starts.any(|start| modules.iter().any(|module| is_its(module, start)))
+        })
     }
 }
 
@@ -238,7 +254,7 @@ fn taken_and_given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
         .map(|event| costs.counted.count(*event))
         .sum();
     let is_again = given_back.is_some() || 2.0 * costs.counted.count(Again) > own_faults;
-    let mut owners = OWNERS.iter().filter(|owner| owner.is_among(costs.modules));
+    let mut owners = OWNERS.iter().filter(|owner| owner.is_met(costs));
     let change = owners.find_map(|owner| {
         let given_back = owner.given_back.filter(|_| is_again);
         Some((owner, given_back.or(owner.fresh)?))
@@ -402,7 +418,7 @@ fn added(a: Amount, b: Amount, most: f64) -> Amount {
 mod tests {
     use super::super::{example::*, judge};
     use super::*;
-    use record::command::{Faults, ObservedEffects};
+    use record::command::{CallStack, Faults, LaunchMode, ObservedEffects};
 
     /// Kinds of advice where so many samples met each work, page faults were changed like this, and no process had more memory.
     fn kinds(
@@ -475,6 +491,40 @@ mod tests {
         assert!(fresh(&["node-exporter", "libjvmti.so", libc]).is_empty());
         // Work that is worth no line has none for a runtime, either.
         assert!(kinds_with(&["[go]"], &[], &[(Fork, "clone", 60), (Unknown, "", 40)]).is_empty());
+    }
+
+    /// Lists of Python are no arrays, although numpy was loaded.
+    #[test]
+    fn what_touches_memory_first_is_on_the_stacks_of_page_faults() {
+        let numpy = "_multiarray_umath.cpython-313-x86_64-linux-gnu.so";
+        let with = |innermost: &str| {
+            let mut launches = sampled_runs(&[(Unknown, "", 400)]);
+            launches[1].cost.as_mut().unwrap().proof = Some(ObservedEffects {
+                modules: ["python3.13", numpy].map(str::to_owned).into(),
+                ..ObservedEffects::default()
+            });
+            let frame = |module: &str| CallFrame {
+                module: module.to_owned(),
+                ..CallFrame::default()
+            };
+            let followed = launches
+                .iter_mut()
+                .filter(|l| l.mode == LaunchMode::Followed);
+            for launch in followed {
+                launch.stacks = Some(CallStacks {
+                    frames: vec![frame("python3.13"), frame(innermost)],
+                    stacks: vec![CallStack {
+                        frames: vec![0, 1],
+                        event: Heap,
+                        weight: 1.0,
+                    }],
+                });
+            }
+            let advice = judge(&plan(), &launches).advice;
+            advice.first().map(|advice| advice.kind)
+        };
+        assert_eq!(with(numpy), Some(SuggestionKind::NumpyArrays));
+        assert_eq!(with("libc.so.6"), Some(SuggestionKind::PythonObjects));
     }
 
     #[test]
