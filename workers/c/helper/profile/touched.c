@@ -531,6 +531,8 @@ int touched_fault(pid_t pid, const struct page_fault *f)
         if (f->page_bytes >= BLOCK && f->raced && (b->page[f->address % BLOCK / PAGE] & 3) == OWN) {
             counter = &touched.raced;
         } else if (f->page_bytes >= BLOCK) {
+            const struct block *below = f->address >= BLOCK ? touched_block(p, f->address / BLOCK - 1) : NULL;
+            touched.huge_in_order += below && below->page[PAGES - 1] == OWN;
             touched.again_huge += keep_spares(p, m, b->page[f->address % BLOCK / PAGE] & BEFORE);
             memset(b->page, OWN, PAGES);
             b->begun = true;

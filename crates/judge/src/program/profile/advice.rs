@@ -1,5 +1,6 @@
 //! Changes of the program's own calls that its costs suggest.
 
+use super::candidates::are_used;
 use super::counts::Counted;
 use super::sampled::SampledKernel;
 use record::command::MemoryEvent::{
@@ -376,6 +377,7 @@ fn is_of_mappings(call: &str) -> bool {
 fn page_faults(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let huge = costs.sampled(|event, _| event == Huge);
     let huge = huge.or_else(|| costs.counted(&[Huge, FreeHuge]));
+    let huge = huge.filter(|_| !are_used(costs.counted));
     list.add(SuggestionKind::SmallPages, huge, &[Huge], "");
     let raced = costs.counted(&[Raced]);
     list.add(SuggestionKind::OneThread, raced, &[Unknown], "");

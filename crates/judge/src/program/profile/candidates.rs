@@ -20,6 +20,8 @@ const UNUSED: f64 = 2.0;
 const PAGES: u64 = 512;
 /// Base pages touched of a huge page below which it costs more than their page faults: the kernel clears all 512.
 const FEW: f64 = 64.0;
+/// Share of huge pages that are touched in the order of their addresses from which on they are used whole.
+const IN_ORDER: f64 = 0.8;
 /// Share of CPU time that huge pages cost from which on a program without them is worth a try: no more than that is saved.
 const COSTLY: f64 = 0.05;
 
@@ -121,9 +123,18 @@ pub(super) fn sparse_huge(counted: &Counted<'_>) -> Option<f64> {
     (blocks >= 1.0 && touched < FEW).then_some(touched)
 }
 
+/// True if huge pages were mostly touched in the order of their addresses, as memory is that is written whole: as many base pages
+/// would cost more. A random order has half of them above one that was touched before.
+pub(super) fn are_used(counted: &Counted<'_>) -> bool {
+    counted.foreseen(|f| f.huge_in_order) >= IN_ORDER * counted.count(Huge).max(1.0)
+}
+
 /// The setting that takes huge pages away, where they cost much: its saving is at most their cost, and none if all of each is
 /// used.
 fn without_huge_pages(counted: &Counted<'_>, blocks: &[ProfileBlock]) -> Option<Candidate> {
+    if are_used(counted) {
+        return None;
+    }
     let huge_pages = counted.count(Huge);
     let costs: Vec<f64> = blocks
         .iter()
@@ -231,7 +242,7 @@ mod tests {
     use super::super::{example::*, judge, predictions};
     use record::command::{
         Amount, Candidate, CommandLaunch, Faults, LaunchMode, MemoryEvent, ObservedEffects,
-        PricePhase, ProfileSummary,
+        PricePhase, ProfileSummary, SuggestionKind,
     };
     use std::collections::BTreeMap;
 
@@ -446,6 +457,15 @@ mod tests {
             f.kinds.insert(MemoryEvent::Huge, 90);
         });
         assert!(candidate(&few, "no-thp").is_none());
+        // Memory that is written from its start on uses them whole.
+        let whole = with_faults(|f| {
+            f.kinds.insert(MemoryEvent::Huge, 110);
+            f.huge_in_order = 105;
+        });
+        assert!(candidate(&whole, "no-thp").is_none());
+        let kinds = |of: &ProfileSummary| -> Vec<_> { of.advice.iter().map(|a| a.kind).collect() };
+        assert!(kinds(&of).contains(&SuggestionKind::SmallPages));
+        assert!(!kinds(&whole).contains(&SuggestionKind::SmallPages));
     }
 
     #[test]
