@@ -231,8 +231,18 @@ fn advice_on_a_runtime_names_the_command_that_tries_it() {
     summary.candidates.clear();
     summary.advice.truncate(1);
     summary.advice[0].kind = SuggestionKind::GoHeap;
+    summary.advice[0].events = vec![MemoryEvent::Unknown];
+    let table = summary.kernel_stacks.as_mut().unwrap();
+    (table.frames[0].function, table.frames[1].function) = (
+        "main.tree".to_owned(),
+        "runtime.memclrNoHeapPointers".to_owned(),
+    );
+    table.stacks.truncate(1);
     let text = screen(&summary, false);
-    assert!(text.contains("Go's heap grows into fresh memory"), "{text}");
+    // The function is the user's, and none of Go's own.
+    let todo = text.split("What to do").nth(1).unwrap_or_default();
+    assert!(todo.contains("main.tree"), "{text}");
+    assert!(todo.contains("Go's heap grows into fresh"), "{text}");
     let command = text.lines().find(|line| line.contains("pagewise try"));
     let is_named = command.is_some_and(|line| line.contains("--with go-gc,go-limit"));
     assert!(is_named, "{text}");
