@@ -18,6 +18,8 @@ use record::command::{
 pub(super) const WORTH: f64 = 0.05;
 /// Calls of a run from which on they are made in a loop.
 const LOOP: u64 = 100;
+/// Page faults of a process on the files of its own code and libraries, at most.
+const LOADED: f64 = 1000.0;
 /// Reads and writes of a run from which on they are many, and bytes of each below which they are small.
 const MANY_CALLS: f64 = 1000.0;
 const SMALL_BYTES: f64 = (16 << 10) as f64;
@@ -387,7 +389,8 @@ fn page_faults(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let counts = costs.counted;
     let of_files = counts.count(File) + counts.count(FileWrite);
     let is_of_files = of_files >= counts.count(Shared);
-    let read = file.filter(|_| is_of_files);
+    let is_data = of_files > LOADED * counts.shown.processes;
+    let read = file.filter(|_| is_of_files && is_data);
     list.add(SuggestionKind::ReadFile, read, &[File], "");
     let shared = file.or_else(|| costs.counted(&[Shared]));
     let shared = shared.filter(|_| !is_of_files);
@@ -568,6 +571,8 @@ mod tests {
             })
         };
         assert_eq!(with(80, 17_920), [SuggestionKind::ReadFile]);
+        // So few are those of the program's own code.
+        assert!(with(80, 900).is_empty());
         assert_eq!(with(17_920, 80), [SuggestionKind::SharedPages]);
     }
 
@@ -587,7 +592,7 @@ mod tests {
         // A hundred of 10 ms each do something else, too, and so does one with much memory, whose page tables are copied.
         for others in [with(100, 8 << 10), with(400, 80 << 10)] {
             assert!(others.contains(&SuggestionKind::Spawn), "{others:?}");
-            assert!(others.contains(&SuggestionKind::ReadFile), "{others:?}");
+            assert!(!others.contains(&SuggestionKind::ReadFile), "{others:?}");
         }
     }
 
