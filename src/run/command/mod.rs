@@ -171,13 +171,18 @@ impl Study<'_> {
                     );
                 }
                 None => {
-                    let left_s = budget_s.max(self.least_s().unwrap_or_default());
+                    let left_s =
+                        budget_s.max(self.least_s(LaunchMode::is_command).unwrap_or_default());
                     progress.step(&format!("warm-up: {}", plan.arms[part.arm].name), left_s);
                 }
             }
             self.launch(part)?;
-            let sentence = (self.launches.len() == 1).then(|| self.length(budget_s));
-            if let Some(sentence) = sentence.flatten() {
+            let mut plain = self.launches.iter().filter(|l| l.mode == LaunchMode::Plain);
+            let is_first = plain.next().is_some() && plain.next().is_none();
+            if is_first
+                && part.mode == LaunchMode::Plain
+                && let Some(sentence) = self.length(budget_s)
+            {
                 progress.announce(&sentence);
             }
         }
@@ -185,11 +190,12 @@ impl Study<'_> {
         Ok(())
     }
 
-    /// Seconds of the fewest launches of the command that give an answer, by those so far.
-    fn least_s(&self) -> Option<f64> {
+    /// Seconds of the fewest launches of the command that give an answer, by those so far in some modes.
+    fn least_s(&self, is_counted: fn(LaunchMode) -> bool) -> Option<f64> {
         let costs = self
             .launches
             .iter()
+            .filter(|launch| is_counted(launch.mode))
             .filter_map(|launch| launch.cost.as_ref());
         let (count, wall_ns) =
             costs.fold((0, 0), |(count, sum), cost| (count + 1, sum + cost.wall_ns));
@@ -200,7 +206,9 @@ impl Study<'_> {
     /// A sentence on the time of the study, where it takes much longer than its budget, or that budget leaves no answer.
     fn length(&self, budget_s: f64) -> Option<String> {
         let plan = &self.session.plan;
-        let (least_s, runs) = (self.least_s()?, least_launches(plan));
+        // Tracing makes a launch longer.
+        let least_s = self.least_s(|mode| mode == LaunchMode::Plain)?;
+        let runs = least_launches(plan);
         let takes = report::wording::duration(least_s);
         // A try keeps to its user's budget; a profile has its three blocks.
         let is_bounded = plan.kind == Kind::Try && plan.budget_s.is_some() && plan.pairs.is_none();
