@@ -214,8 +214,9 @@ fn memory_that_a_runtime_takes_has_the_runtimes_advice() {
     }
     let place = Place::new();
     let (source, program) = (place.file("grows.go"), place.file("grows"));
-    let text = "package main\n\nvar kept [][]byte\n\nfunc main() {\n\tfor i := 0; i < 256; i++ {\n\t\tb := make([]byte, 1<<20)\n\
-                \t\tfor j := 0; j < len(b); j += 4096 {\n\t\t\tb[j] = 1\n\t\t}\n\t\tkept = append(kept, b)\n\t}\n}\n";
+    let text = "package main\n\nvar kept [][]byte\n\nfunc main() {\n\tfor i := 0; i < 256; i++ {\n\
+                \t\tb := make([]byte, 1<<20)\n\t\tfor j := 0; j < len(b); j += 4096 {\n\
+                \t\t\tb[j] = 1\n\t\t}\n\t\tkept = append(kept, b)\n\t}\n}\n";
     std::fs::write(&source, text).unwrap();
     let built = Command::new("go")
         .args(["build", "-o"])

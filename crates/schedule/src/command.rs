@@ -202,8 +202,8 @@ fn warm_ups(plan: &CommandPlan) -> Vec<CommandPart> {
     (0..plan.warmups).flat_map(of_block).collect()
 }
 
-/// Launches of the command that a study needs for an answer, whatever its budget: a profile has three blocks at the least, and one
-/// launch that is sampled; a try six blocks. A process that runs already is not launched.
+/// Launches of the command that a study needs for an answer, whatever its budget: a profile has three blocks at the least, and
+/// one launch that is sampled; a try six blocks. A process that runs already is not launched.
 pub fn least_launches(plan: &CommandPlan) -> usize {
     if plan.attached.is_some() {
         return 0;

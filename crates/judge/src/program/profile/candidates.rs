@@ -123,8 +123,8 @@ pub(super) fn sparse_huge(counted: &Counted<'_>) -> Option<f64> {
     (blocks >= 1.0 && touched < FEW).then_some(touched)
 }
 
-/// True if huge pages were mostly touched in the order of their addresses, as memory is that is written whole: as many base pages
-/// would cost more. A random order has half of them above one that was touched before.
+/// True if huge pages were mostly touched in the order of their addresses, as memory is that is written whole: base pages would
+/// cost more. A random order has half of them above one that was touched before.
 pub(super) fn are_used(counted: &Counted<'_>) -> bool {
     counted.foreseen(|f| f.huge_in_order) >= IN_ORDER * counted.count(Huge).max(1.0)
 }
