@@ -148,6 +148,11 @@ impl Progress {
         line
     }
 
+    /// Shows a sentence above what is drawn.
+    pub fn announce(&self, sentence: &str) {
+        self.bar.suspend(|| announce(sentence));
+    }
+
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

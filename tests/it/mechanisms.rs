@@ -206,6 +206,41 @@ fn work_of_its_own_kind_has_its_own_name() {
     }
 }
 
+/// A program of Go has none of the C library's settings: its runtime's are named.
+#[test]
+fn memory_that_a_runtime_takes_has_the_runtimes_advice() {
+    if !may_sample() {
+        return skip("the kernel's time may not be sampled");
+    }
+    let place = Place::new();
+    let (source, program) = (place.file("grows.go"), place.file("grows"));
+    let text = "package main\n\nvar kept [][]byte\n\nfunc main() {\n\tfor i := 0; i < 256; i++ {\n\
+                \t\tb := make([]byte, 1<<20)\n\t\tfor j := 0; j < len(b); j += 4096 {\n\
+                \t\t\tb[j] = 1\n\t\t}\n\t\tkept = append(kept, b)\n\t}\n}\n";
+    std::fs::write(&source, text).unwrap();
+    let built = Command::new("go")
+        .args(["build", "-o"])
+        .args([&program, &source])
+        .env("GO111MODULE", "off")
+        .env("HOME", place.path())
+        .output();
+    if !built.is_ok_and(|done| done.status.success()) {
+        return skip("there is no Go compiler");
+    }
+    let of = summary(&place, &["--blocks", "6"], &[program.to_str().unwrap()]);
+    let advice = of["advice"].as_array().into_iter().flatten();
+    let kinds: Vec<&str> = advice
+        .map(|advice| advice["kind"].as_str().unwrap())
+        .collect();
+    assert!(kinds.contains(&"go-heap"), "{of:#}");
+    let screen = place.run(&["report", of["plan"]["run"].as_str().unwrap()]);
+    assert!(
+        screen.out.contains("--with go-gc,go-limit"),
+        "{}",
+        screen.out
+    );
+}
+
 /// Pages of hot frames cost less than those of a fresh process: the first line and the predictions are there all the same.
 #[test]
 fn hot_frames_have_an_answer() {

@@ -224,6 +224,62 @@ fn a_change_of_a_call_stands_with_the_function_that_calls_it() {
     assert!(other.contains("drop_table: memory is unmapped"), "{other}");
 }
 
+/// A program of Go has no setting with a prediction: the command that tries names those of its advice.
+#[test]
+fn advice_on_a_runtime_names_the_command_that_tries_it() {
+    let mut summary = talkative();
+    summary.candidates.clear();
+    summary.advice.truncate(1);
+    summary.advice[0].kind = SuggestionKind::GoHeap;
+    summary.advice[0].events = vec![MemoryEvent::Unknown];
+    let table = summary.kernel_stacks.as_mut().unwrap();
+    (table.frames[0].function, table.frames[1].function) = (
+        "main.tree".to_owned(),
+        "runtime.memclrNoHeapPointers".to_owned(),
+    );
+    table.stacks.truncate(1);
+    let text = screen(&summary, false);
+    // The function is the user's, and none of Go's own.
+    let todo = text.split("What to do").nth(1).unwrap_or_default();
+    assert!(todo.contains("main.tree"), "{text}");
+    assert!(todo.contains("Go's heap grows into fresh"), "{text}");
+    let command = text.lines().find(|line| line.contains("pagewise try"));
+    let is_named = command.is_some_and(|line| line.contains("--with go-gc,go-limit"));
+    assert!(is_named, "{text}");
+}
+
+/// A cost that is worth acting on, and nothing to do about it: the reason stands there.
+#[test]
+fn where_nothing_is_proposed_the_reason_is_said() {
+    let mut summary = talkative();
+    summary.candidates.clear();
+    summary.advice.clear();
+    let todo = |summary: &ProfileSummary| {
+        let text = screen(summary, false);
+        let todo = text.split("What to do").nth(1).unwrap_or_default();
+        todo.replace("\n    ", " ")
+    };
+    assert!(
+        todo(&summary).contains("use less memory"),
+        "{}",
+        todo(&summary)
+    );
+    summary.by_kind = false;
+    assert!(
+        todo(&summary).contains("not known which"),
+        "{}",
+        todo(&summary)
+    );
+    summary.kernel = vec![part(&summary, MemoryEvent::Switch, "futex", 300.0)];
+    assert!(
+        todo(&summary).contains("no setting of memory"),
+        "{}",
+        todo(&summary)
+    );
+    summary.kernel = vec![part(&summary, MemoryEvent::Unknown, "", 20.0)];
+    assert!(!screen(&summary, false).contains("Nothing is proposed"));
+}
+
 /// A program that waits for its pages takes little CPU time: that is no reason to stop.
 #[test]
 fn page_faults_that_wait_for_a_device_are_named() {

@@ -202,6 +202,19 @@ fn warm_ups(plan: &CommandPlan) -> Vec<CommandPart> {
     (0..plan.warmups).flat_map(of_block).collect()
 }
 
+/// Launches of the command that a study needs for an answer, whatever its budget: a profile has three blocks at the least, and
+/// one launch that is sampled; a try six blocks. A process that runs already is not launched.
+pub fn least_launches(plan: &CommandPlan) -> usize {
+    if plan.attached.is_some() {
+        return 0;
+    }
+    let before = warm_ups(plan).len();
+    match plan.kind {
+        Kind::Profile => before + 1 + plan.pairs.unwrap_or(FEWEST_LAUNCHES),
+        _ => before + plan.arms.len() * plan.pairs.unwrap_or(LEAST_LAUNCHES),
+    }
+}
+
 /// True if six blocks exceed the budget, by the launches so far; those before the first block count as one.
 fn is_slow(moment: &CommandMoment, block: usize) -> bool {
     let block_s = moment.spent_s / (block + 1) as f64;
@@ -691,6 +704,20 @@ mod tests {
             (8.min(blocks(&launches)), blocks(&launches))
         );
         assert_eq!(with(LaunchMode::Sampled), 3);
+    }
+
+    #[test]
+    fn the_fewest_launches_of_a_study_are_known_before() {
+        for kind in [Kind::Try, Kind::Profile] {
+            let plan = plan(kind);
+            let simulated = Simulated {
+                budget_s: 1.0,
+                ..simulated(&plan)
+            };
+            let launches = simulated.launches(Vec::new(), usize::MAX);
+            let of_command = launches.iter().filter(|launch| launch.mode.is_command());
+            assert_eq!(least_launches(&plan), of_command.count(), "{kind:?}");
+        }
     }
 
     #[test]

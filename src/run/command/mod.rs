@@ -19,12 +19,14 @@ use launch::{StudyPlace, WindowEvents};
 use record::command::{
     CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode, Pages,
 };
-use record::{decision::DecisionKind, folder::RunFolder};
-use schedule::command::{CommandMoment, CommandPart, CommandScheduler};
+use record::{decision::DecisionKind, folder::RunFolder, kind::Kind};
+use schedule::command::{CommandMoment, CommandPart, CommandScheduler, least_launches};
 use std::time::Instant;
 
 /// Seconds for all launches of a try without a budget.
 const USUAL_BUDGET_S: f64 = 60.0;
+/// An answer that takes so many times the budget is announced.
+const MUCH_LONGER: f64 = 1.5;
 
 /// Sizes of pages, and the rule for transparent huge ones, as a profile begins.
 pub fn pages() -> Pages {
@@ -168,12 +170,55 @@ impl Study<'_> {
                         left_s,
                     );
                 }
-                None => progress.step(&format!("warm-up: {}", plan.arms[part.arm].name), budget_s),
+                None => {
+                    let left_s =
+                        budget_s.max(self.least_s(LaunchMode::is_command).unwrap_or_default());
+                    progress.step(&format!("warm-up: {}", plan.arms[part.arm].name), left_s);
+                }
             }
             self.launch(part)?;
+            let mut plain = self.launches.iter().filter(|l| l.mode == LaunchMode::Plain);
+            let is_first = plain.next().is_some() && plain.next().is_none();
+            if is_first
+                && part.mode == LaunchMode::Plain
+                && let Some(sentence) = self.length(budget_s)
+            {
+                progress.announce(&sentence);
+            }
         }
         progress.finish();
         Ok(())
+    }
+
+    /// Seconds of the fewest launches of the command that give an answer, by those so far in some modes.
+    fn least_s(&self, is_counted: fn(LaunchMode) -> bool) -> Option<f64> {
+        let costs = self
+            .launches
+            .iter()
+            .filter(|launch| is_counted(launch.mode))
+            .filter_map(|launch| launch.cost.as_ref());
+        let (count, wall_ns) =
+            costs.fold((0, 0), |(count, sum), cost| (count + 1, sum + cost.wall_ns));
+        let each_s = 1e-9 * wall_ns as f64 / f64::from(count);
+        (count > 0).then(|| each_s * least_launches(&self.session.plan) as f64)
+    }
+
+    /// A sentence on the time of the study, where it takes much longer than its budget, or that budget leaves no answer.
+    fn length(&self, budget_s: f64) -> Option<String> {
+        let plan = &self.session.plan;
+        // Tracing makes a launch longer.
+        let least_s = self.least_s(|mode| mode == LaunchMode::Plain)?;
+        let runs = least_launches(plan);
+        let takes = report::wording::duration(least_s);
+        // A try keeps to its user's budget; a profile has its three blocks.
+        let is_bounded = plan.kind == Kind::Try && plan.budget_s.is_some() && plan.pairs.is_none();
+        if is_bounded && least_s > budget_s {
+            return Some(format!(
+                "nothing will be settled: that takes {runs} runs, about {takes}, and the budget ends before"
+            ));
+        }
+        (!is_bounded && least_s > MUCH_LONGER * budget_s)
+            .then(|| format!("{runs} runs of the command take about {takes}"))
     }
 
     /// Results so far.

@@ -71,3 +71,33 @@ fn first_allocator(command: &[String]) -> Result<Option<String>> {
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_advice_names_can_be_tried() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/crates/record/schema/profile.schema.json"
+        );
+        let schema: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let kinds = &schema["$defs"]["Advice"]["properties"]["kind"]["enum"];
+        let kinds: Vec<SuggestionKind> = serde_json::from_value(kinds.clone()).unwrap();
+        let named: BTreeSet<&str> = kinds
+            .iter()
+            .flat_map(|kind| kind.settings())
+            .copied()
+            .collect();
+        assert!(named.len() > 3, "{named:?}");
+        for name in named {
+            let settings = arms::of_words(&[name.to_owned()]).unwrap();
+            assert!(
+                !settings[0].saves_memory && !settings[0].modules.is_empty(),
+                "{name}"
+            );
+        }
+    }
+}

@@ -57,7 +57,10 @@ pub(super) fn proof(
         any |= holds;
         seen.push(effect);
     }
-    let is_proven = !setting.proof.is_empty() || subject.preloaded.is_some() || !is_its_own;
+    // What too few runs cannot show is not disproved.
+    let is_open = effect && !any && seen.contains(&SettingEffect::TooFewRuns);
+    let can_be = !setting.proof.is_empty() || subject.preloaded.is_some() || !is_its_own;
+    let is_proven = can_be && !is_open;
     ProofSummary {
         took_effect: is_proven.then_some(effect && any),
         seen,

@@ -25,6 +25,10 @@ pub struct Faults {
     /// Faults that malloc would spare if it kept memory: those again that were likely its own, and first ones in what it had
     /// given back.
     pub again_malloc: u64,
+    /// Huge pages that malloc would spare likewise.
+    pub again_huge: u64,
+    /// Huge pages above one that was touched before them: those of memory that is written from its start on, and used whole.
+    pub huge_in_order: u64,
     /// Of all first writes and those again, how many were likely malloc's.
     pub malloc_writes: u64,
     /// Blocks of 2 MiB of malloc's memory that would be huge if malloc asked for huge pages.

@@ -298,6 +298,48 @@ pub enum SuggestionKind {
     MoreMemory,
     /// A system call that is no memory's work.
     NotMemory,
+    /// Pages that a fork shared and that are written afterwards.
+    WriteAfterFork,
+    /// Pages of memory that processes share.
+    SharedPages,
+    /// Many small reads or writes.
+    LargerCalls,
+    /// Bytes that reads and writes copy.
+    CopyLess,
+    /// Memory that jemalloc gives back and takes again.
+    JemallocReturn,
+    /// The same of mimalloc.
+    MimallocReturn,
+    /// The same of gperftools' malloc.
+    TcmallocReturn,
+    /// The same of Go's runtime.
+    GoReturn,
+    /// Fresh memory of Go's heap.
+    GoHeap,
+    /// Fresh memory of a Java heap.
+    JavaHeap,
+    /// Fresh memory of numpy's arrays.
+    NumpyArrays,
+    /// Fresh memory of CPython's objects.
+    PythonObjects,
+    /// Fresh memory of Node's heap and buffers.
+    NodeHeap,
+}
+
+impl SuggestionKind {
+    /// Settings that try such a change, by their names for `try --with`. What they save is not predicted.
+    pub fn settings(self) -> &'static [&'static str] {
+        match self {
+            SuggestionKind::JemallocReturn => &["jemalloc-keep"],
+            SuggestionKind::MimallocReturn => &["mimalloc-keep"],
+            SuggestionKind::TcmallocReturn => &["tcmalloc-keep"],
+            SuggestionKind::GoReturn => &["go-free", "go-limit"],
+            SuggestionKind::GoHeap => &["go-gc", "go-limit"],
+            SuggestionKind::JavaHeap => &["java-serial"],
+            SuggestionKind::NodeHeap => &["node-young"],
+            _ => &[],
+        }
+    }
 }
 
 /// Position of the explained part's whole interval relative to all of the time.

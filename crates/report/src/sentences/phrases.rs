@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use minijinja::context;
     use record::claim::{Counter, Difference, DifferencePart, NoVerdict, Word};
-    use record::command::{FailureKind, SettingEffect};
+    use record::command::{FailureKind, SettingEffect, SuggestionKind};
     use record::kind::Kind;
     use record::machine::preflight::Busy;
     use record::machine_state::{LostProof, ProofMoment, StateProof};
@@ -430,7 +430,9 @@ mod tests {
 
     /// The sentences of a part of the file for variants without figures of their own.
     fn phrases(part: &str, variants: &[impl Serialize]) -> String {
-        let figures = context! { names => "time of a", gate => "3 %", limits => "80 %" };
+        let figures = context! {
+            names => "time of a", gate => "3 %", limits => "80 %", call => "read", cost => "5 ms"
+        };
         let tags = variants
             .iter()
             .map(|variant| Value::from(Serde(variant)).to_string());
@@ -440,6 +442,40 @@ mod tests {
             .map(|variant| phrase(part, variant, figures.clone()))
             .collect::<Vec<_>>()
             .join("\n")
+    }
+
+    fn suggestions() -> [SuggestionKind; 28] {
+        use SuggestionKind::*;
+        [
+            Spawn,
+            KeepAdvised,
+            AdviseLess,
+            KeepMapped,
+            Reserve,
+            ProtectLess,
+            SmallPages,
+            OneThread,
+            ReadFile,
+            WriteFirst,
+            FewerPrograms,
+            UnmapTogether,
+            WaitLess,
+            MoreMemory,
+            NotMemory,
+            WriteAfterFork,
+            SharedPages,
+            LargerCalls,
+            CopyLess,
+            JemallocReturn,
+            MimallocReturn,
+            TcmallocReturn,
+            GoReturn,
+            GoHeap,
+            JavaHeap,
+            NumpyArrays,
+            PythonObjects,
+            NodeHeap,
+        ]
     }
 
     #[test]
@@ -463,6 +499,7 @@ mod tests {
             ),
             "skipped\nfailed\nno effect"
         );
+        assert!(phrases("advice", &suggestions()).contains("fork"));
         let measures = [Measure::ALL, Measure::WATCHED].concat();
         assert!(phrases("measure", &measures).starts_with("total CPU\nuser\n"));
     }

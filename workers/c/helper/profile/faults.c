@@ -513,6 +513,8 @@ void faults_print(void)
     print_count("shared", scaled(t->shared));
     print_count("again", scaled(t->again));
     print_count("again_malloc", scaled(t->again_malloc));
+    print_count("huge_in_order", scaled(t->huge_in_order));
+    print_count("again_huge", scaled(t->again_huge));
     print_count("malloc_writes", scaled(t->malloc_writes));
     print_count("zero-read", scaled(t->zero_read));
     print_count("zero-write", scaled(t->zero_write));

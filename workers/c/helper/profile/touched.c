@@ -456,6 +456,13 @@ static uint64_t *first_write(enum kind kind)
                             : &touched.anonymous;
 }
 
+/* True for a fault that there would not be if malloc kept memory; `before` where the page was touched in an earlier life. */
+static bool keep_spares(const struct process *p, const struct mapping *m, bool before)
+{
+    bool is_malloc = m->kind == MALLOC || m->kind == HEAP;
+    return m->kept == KEPT || (is_malloc && before && !(p->calls_seen && m->kind == MALLOC));
+}
+
 /* A fault on a base page of memory without a file. */
 static uint64_t *fault_on(const struct process *p, const struct mapping *m, struct block *b, const struct page_fault *f)
 {
@@ -493,9 +500,8 @@ static uint64_t *fault_on(const struct process *p, const struct mapping *m, stru
         touched.again_malloc += m->kept == KEPT;
         return &touched.zero_read;
     }
-    bool is_malloc = m->kind == MALLOC || m->kind == HEAP;
-    touched.malloc_writes += is_malloc;
-    touched.again_malloc += m->kept == KEPT || (is_malloc && before && !(p->calls_seen && m->kind == MALLOC));
+    touched.malloc_writes += m->kind == MALLOC || m->kind == HEAP;
+    touched.again_malloc += keep_spares(p, m, before);
     return before ? &touched.again : first_write(m->kind);
 }
 
@@ -525,6 +531,9 @@ int touched_fault(pid_t pid, const struct page_fault *f)
         if (f->page_bytes >= BLOCK && f->raced && (b->page[f->address % BLOCK / PAGE] & 3) == OWN) {
             counter = &touched.raced;
         } else if (f->page_bytes >= BLOCK) {
+            const struct block *below = f->address >= BLOCK ? touched_block(p, f->address / BLOCK - 1) : NULL;
+            touched.huge_in_order += below && below->page[PAGES - 1] == OWN;
+            touched.again_huge += keep_spares(p, m, b->page[f->address % BLOCK / PAGE] & BEFORE);
             memset(b->page, OWN, PAGES);
             b->begun = true;
             b->would_be_huge = false;

@@ -22,6 +22,8 @@ struct touched {
     uint64_t malloc_blocks, malloc_faults, other_blocks, other_faults;
     uint64_t processes, threads, unknown_direction, java; /* `threads`: beside the first of each process */
     uint64_t unused_pages;                   /* never touched, of blocks that malloc gave back */
+    uint64_t again_huge;                     /* huge pages of malloc's that `keep` spares */
+    uint64_t huge_in_order;                  /* huge pages above one touched before: of memory written from its start on */
     uint64_t calls[5], lazy_calls, returned_bytes, moved_bytes; /* calls by kind, where these are seen; those of MADV_FREE */
 };
 

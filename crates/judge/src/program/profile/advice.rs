@@ -1,18 +1,28 @@
 //! Changes of the program's own calls that its costs suggest.
 
+use super::candidates::are_used;
 use super::counts::Counted;
 use super::sampled::SampledKernel;
 use record::command::MemoryEvent::{
-    Again, Cow, Exec, File, FileWrite, Fork, FreeBase, FreeHuge, Huge, Kernel, Lock, Map, Move,
-    PageCache, Protect, Raced, Reclaim, Shared, Shootdown, Signal, Start, Switch, SystemCall,
-    Unknown, WriteBack, ZeroRead, ZeroWrite,
+    Again, Anonymous, Cow, Elsewhere, Exec, File, FileWrite, Fork, FreeBase, FreeHuge, Heap, Huge,
+    Kernel, Lock, Map, Move, PageCache, Protect, Raced, ReadBytes, ReadCalls, Reclaim, Shared,
+    Shootdown, Signal, Start, Switch, SystemCall, Unknown, WriteBack, WriteBytes, WriteCalls,
+    WriteNew, ZeroRead, ZeroWrite,
 };
-use record::command::{Amount, CostLine, MemoryEvent, Price, Suggestion, SuggestionKind};
+use record::command::{
+    Amount, CallFrame, CallStacks, CostLine, EventFamily, MemoryEvent, Price, Suggestion,
+    SuggestionKind,
+};
 
 /// Share of CPU time from which on a change is worth a line.
 pub(super) const WORTH: f64 = 0.05;
 /// Calls of a run from which on they are made in a loop.
 const LOOP: u64 = 100;
+/// Page faults of a process on the files of its own code and libraries, at most.
+const LOADED: f64 = 1000.0;
+/// Reads and writes of a run from which on they are many, and bytes of each below which they are small.
+const MANY_CALLS: f64 = 1000.0;
+const SMALL_BYTES: f64 = (16 << 10) as f64;
 
 /// KernelCosts of a profile from which advice follows.
 pub(super) struct KernelCosts<'a> {
@@ -20,6 +30,10 @@ pub(super) struct KernelCosts<'a> {
     pub prices: &'a [Price],
     pub counted: &'a Counted<'a>,
     pub cpu_s: f64,
+    /// Programs and libraries that were mapped, by the names of their files.
+    pub modules: &'a [String],
+    /// Stacks of page faults.
+    pub stacks: Option<&'a CallStacks>,
 }
 
 impl KernelCosts<'_> {
@@ -72,7 +86,8 @@ pub(super) fn advice(costs: &KernelCosts<'_>) -> Vec<Suggestion> {
     processes(costs, &mut list);
     let is_of_short = costs.is_of_short_processes();
     if !is_of_short {
-        given_back(costs, &mut list);
+        taken_and_given_back(costs, &mut list);
+        copies(costs, &mut list);
     }
     for (kind, event) in [
         (SuggestionKind::Reserve, Move),
@@ -153,8 +168,133 @@ fn processes(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     }
 }
 
-/// Memory that is given back in a loop and taken again.
-fn given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
+/// A runtime or an allocator that takes memory from the kernel for a program, and what to change of its work.
+struct MemoryOwner {
+    /// Beginnings of its files' names.
+    modules: &'static [&'static str],
+    /// Change where it gives memory back and takes it again.
+    given_back: Option<SuggestionKind>,
+    /// Change where its memory is fresh.
+    fresh: Option<SuggestionKind>,
+    /// True if its code touches the memory first, so that it is on the stacks of page faults; other programs only load it.
+    touches: bool,
+}
+
+/// Owners of memory by precedence: the first that is met and has a change decides.
+const OWNERS: [MemoryOwner; 8] = [
+    MemoryOwner::allocator(&["libjemalloc"], SuggestionKind::JemallocReturn),
+    MemoryOwner::allocator(&["libmimalloc"], SuggestionKind::MimallocReturn),
+    MemoryOwner::allocator(
+        &["libtcmalloc", "libtcmalloc_minimal"],
+        SuggestionKind::TcmallocReturn,
+    ),
+    MemoryOwner {
+        given_back: Some(SuggestionKind::GoReturn),
+        ..MemoryOwner::runtime(&["[go]"], SuggestionKind::GoHeap)
+    },
+    MemoryOwner::runtime(&["libjvm"], SuggestionKind::JavaHeap),
+    MemoryOwner {
+        touches: true,
+        ..MemoryOwner::runtime(&["_multiarray_umath"], SuggestionKind::NumpyArrays)
+    },
+    MemoryOwner::runtime(&["python", "libpython"], SuggestionKind::PythonObjects),
+    MemoryOwner::runtime(&["node", "libnode"], SuggestionKind::NodeHeap),
+];
+
+impl MemoryOwner {
+    const fn allocator(modules: &'static [&'static str], change: SuggestionKind) -> MemoryOwner {
+        MemoryOwner {
+            modules,
+            given_back: Some(change),
+            fresh: None,
+            touches: false,
+        }
+    }
+
+    const fn runtime(modules: &'static [&'static str], change: SuggestionKind) -> MemoryOwner {
+        MemoryOwner {
+            modules,
+            given_back: None,
+            fresh: Some(change),
+            touches: false,
+        }
+    }
+
+    /// True if one of its files was mapped, and it is on most stacks of page faults if it would be.
+    fn is_met(&self, costs: &KernelCosts<'_>) -> bool {
+        let is_mapped = costs.modules.iter().any(|module| self.has(module));
+        let is_on_stacks = |stacks: &CallStacks| {
+            let (mut with, mut all) = (0.0, 0.0);
+            let is_fault = |event: MemoryEvent| event.family() == EventFamily::Faults;
+            for stack in stacks.stacks.iter().filter(|stack| is_fault(stack.event)) {
+                let mut frames = stack.frames.iter().filter_map(|&at| stacks.frames.get(at));
+                let is_its = frames.any(|frame: &CallFrame| self.has(&frame.module));
+                with += if is_its { stack.weight } else { 0.0 };
+                all += stack.weight;
+            }
+            2.0 * with >= all
+        };
+        is_mapped && (!self.touches || costs.stacks.is_none_or(is_on_stacks))
+    }
+
+    /// True for a file of its own. A letter or a hyphen behind the beginning makes it another word.
+    fn has(&self, module: &str) -> bool {
+        let mut starts = self.modules.iter();
+        starts.any(|start| {
+            let rest = module.strip_prefix(start);
+            rest.is_some_and(|rest| {
+                !rest.starts_with(|c: char| c.is_alphabetic() || "-_".contains(c))
+            })
+        })
+    }
+}
+
+/// Memory that is taken, and that is given back in a loop and taken again: by a runtime or an allocator, or by the program.
+fn taken_and_given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
+    let given_back = given_back(costs);
+    let own_faults: f64 = OF_MEMORY
+        .iter()
+        .map(|event| costs.counted.count(*event))
+        .sum();
+    let is_again = given_back.is_some() || 2.0 * costs.counted.count(Again) > own_faults;
+    let mut owners = OWNERS.iter().filter(|owner| owner.is_met(costs));
+    let change = owners.find_map(|owner| {
+        let given_back = owner.given_back.filter(|_| is_again);
+        Some((owner, given_back.or(owner.fresh)?))
+    });
+    if let Some((owner, kind)) = change {
+        let cost = costs.sampled(|event, call| {
+            matches!(event, Unknown | Huge)
+                || (matches!(event, FreeBase | Map) && gives_memory_back(call))
+        });
+        let cost = cost.or_else(|| costs.counted(&OF_MEMORY));
+        // The functions that the stacks of an interpreter or of generated code name are its own.
+        let events: &[MemoryEvent] = match owner.given_back {
+            Some(_) => &[Unknown, Huge],
+            None => &[],
+        };
+        list.add(kind, cost, events, "");
+    } else if let Some(GivenBack { kind, cost, call }) = given_back {
+        list.add(kind, cost, &[FreeBase], call);
+    }
+}
+
+/// Page faults on a program's own memory.
+const OF_MEMORY: [MemoryEvent; 7] = [Heap, Anonymous, Elsewhere, Again, ZeroRead, ZeroWrite, Huge];
+
+/// True for calls that take memory or give it back while a program runs.
+fn gives_memory_back(call: &str) -> bool {
+    matches!(call, "munmap" | "brk" | "madvise") || call.starts_with("mmap")
+}
+
+/// Memory that is given back in a loop and taken again, with the call that does.
+struct GivenBack {
+    kind: SuggestionKind,
+    cost: Option<CostLine>,
+    call: &'static str,
+}
+
+fn given_back(costs: &KernelCosts<'_>) -> Option<GivenBack> {
     let advised = costs.calls("madvise");
     // An end of the heap that goes back and forth is given back as a mapping is.
     let unmapped = costs.calls("munmap").max(costs.calls("brk"));
@@ -164,25 +304,52 @@ fn given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     if advised >= LOOP && (is_advised || (costs.sampled.is_none() && advised > unmapped)) {
         // Pages that MADV_FREE marks stay until memory is short: they have no page fault when they are touched again.
         let is_lazy = 2 * costs.calls("madvise(MADV_FREE)") > advised;
-        if is_lazy {
-            list.add(
-                SuggestionKind::AdviseLess,
-                by_madvise,
-                &[FreeBase],
-                "madvise",
-            );
+        let (kind, cost) = if is_lazy {
+            (SuggestionKind::AdviseLess, by_madvise)
         } else {
-            let cost = sum(by_madvise, again);
-            list.add(SuggestionKind::KeepAdvised, cost, &[FreeBase], "madvise");
-        }
-    } else if unmapped >= LOOP {
+            (SuggestionKind::KeepAdvised, sum(by_madvise, again))
+        };
+        let call = "madvise";
+        return Some(GivenBack { kind, cost, call });
+    }
+    (unmapped >= LOOP).then(|| {
         let by_calls = costs.sampled(|event, call| {
             let is_mapping = matches!(call, "munmap" | "brk") || call.starts_with("mmap");
             matches!(event, FreeBase | Map) && is_mapping
         });
-        let cost = sum(by_calls, again);
-        list.add(SuggestionKind::KeepMapped, cost, &[FreeBase], "munmap");
-    }
+        GivenBack {
+            kind: SuggestionKind::KeepMapped,
+            cost: sum(by_calls, again),
+            call: "munmap",
+        }
+    })
+}
+
+/// Reads and writes: many small ones, or bytes that are copied.
+fn copies(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
+    let of_calls = [ReadCalls, ReadBytes, WriteCalls, WriteBytes, WriteNew];
+    let cost = costs.sampled(|event, _| event.family() == EventFamily::Calls);
+    let cost = cost.or_else(|| costs.counted(&of_calls));
+    let [read_calls, write_calls, read_bytes, write_bytes] =
+        [ReadCalls, WriteCalls, ReadBytes, WriteBytes].map(|event| costs.counted.count(event));
+    let (calls, bytes) = (read_calls + write_calls, read_bytes + write_bytes);
+    let usual = if read_bytes >= write_bytes {
+        "read"
+    } else {
+        "write"
+    };
+    let dearest = costs.dearest_call(|event| event.family() == EventFamily::Calls);
+    let kind = if calls >= MANY_CALLS && bytes < SMALL_BYTES * calls {
+        SuggestionKind::LargerCalls
+    } else {
+        SuggestionKind::CopyLess
+    };
+    list.add(
+        kind,
+        cost,
+        &[ReadCalls, WriteCalls],
+        dearest.unwrap_or(usual),
+    );
 }
 
 /// Work that a system call does beside memory's.
@@ -212,6 +379,7 @@ fn is_of_mappings(call: &str) -> bool {
 fn page_faults(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let huge = costs.sampled(|event, _| event == Huge);
     let huge = huge.or_else(|| costs.counted(&[Huge, FreeHuge]));
+    let huge = huge.filter(|_| !are_used(costs.counted));
     list.add(SuggestionKind::SmallPages, huge, &[Huge], "");
     let raced = costs.counted(&[Raced]);
     list.add(SuggestionKind::OneThread, raced, &[Unknown], "");
@@ -220,8 +388,15 @@ fn page_faults(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     // Samples do not tell the pages of shared memory from those of files.
     let counts = costs.counted;
     let of_files = counts.count(File) + counts.count(FileWrite);
-    let file = file.filter(|_| of_files >= counts.count(Shared));
-    list.add(SuggestionKind::ReadFile, file, &[File], "");
+    let is_of_files = of_files >= counts.count(Shared);
+    let is_data = of_files > LOADED * counts.shown.processes;
+    let read = file.filter(|_| is_of_files && is_data);
+    list.add(SuggestionKind::ReadFile, read, &[File], "");
+    let shared = file.or_else(|| costs.counted(&[Shared]));
+    let shared = shared.filter(|_| !is_of_files);
+    list.add(SuggestionKind::SharedPages, shared, &[File, Shared], "");
+    let copied = costs.counted(&[Cow]);
+    list.add(SuggestionKind::WriteAfterFork, copied, &[Cow], "");
     let read_first = costs.counted(&[ZeroRead, ZeroWrite]);
     list.add(SuggestionKind::WriteFirst, read_first, &[Cow, Unknown], "");
 }
@@ -248,7 +423,7 @@ fn added(a: Amount, b: Amount, most: f64) -> Amount {
 mod tests {
     use super::super::{example::*, judge};
     use super::*;
-    use record::command::Faults;
+    use record::command::{CallStack, Faults, LaunchMode, ObservedEffects};
 
     /// Kinds of advice where so many samples met each work, page faults were changed like this, and no process had more memory.
     fn kinds(
@@ -266,6 +441,128 @@ mod tests {
         advice.iter().map(|advice| advice.kind).collect()
     }
 
+    /// Kinds of advice for a program with these files of code and these calls, and so many samples of each work.
+    fn kinds_with(
+        modules: &[&str],
+        calls: &[(&str, u64)],
+        parts: &[(MemoryEvent, &str, u64)],
+    ) -> Vec<SuggestionKind> {
+        let mut launches = sampled_runs(parts);
+        let traced = launches[1].cost.as_mut().unwrap();
+        traced.faults = Some(Faults {
+            calls: calls
+                .iter()
+                .map(|(name, count)| ((*name).to_owned(), *count))
+                .collect(),
+            ..faults()
+        });
+        traced.proof = Some(ObservedEffects {
+            modules: modules.iter().map(|name| (*name).to_owned()).collect(),
+            ..ObservedEffects::default()
+        });
+        let advice = judge(&plan(), &launches).advice;
+        advice.iter().map(|advice| advice.kind).collect()
+    }
+
+    #[test]
+    fn a_runtime_or_an_allocator_has_the_advice_on_the_memory_that_it_takes() {
+        use SuggestionKind::{
+            GoHeap, GoReturn, JavaHeap, JemallocReturn, KeepAdvised, NodeHeap, NumpyArrays,
+            PythonObjects, TcmallocReturn,
+        };
+        let parts = [(Unknown, "", 200), (FreeBase, "madvise", 300)];
+        let returned = |modules: &[&str]| kinds_with(modules, &[("madvise", 300)], &parts);
+        let fresh = |modules: &[&str]| kinds_with(modules, &[("mmap", 3)], &[(Unknown, "", 400)]);
+        let libc = "libc.so.6";
+        assert_eq!(returned(&["program", libc]), [KeepAdvised]);
+        assert_eq!(returned(&["service", "[go]"]), [GoReturn]);
+        assert_eq!(
+            returned(&["program", "libjemalloc.so.2", libc]),
+            [JemallocReturn]
+        );
+        assert_eq!(
+            returned(&["program", "libtcmalloc_minimal.so.4"]),
+            [TcmallocReturn]
+        );
+        assert_eq!(fresh(&["service", "[go]"]), [GoHeap]);
+        assert_eq!(fresh(&["java", "libjvm.so", libc]), [JavaHeap]);
+        assert_eq!(fresh(&["node", libc]), [NodeHeap]);
+        assert_eq!(fresh(&["python3.13", libc]), [PythonObjects]);
+        let numpy = "_multiarray_umath.cpython-313-x86_64-linux-gnu.so";
+        assert_eq!(fresh(&["python3.13", numpy, libc]), [NumpyArrays]);
+        // An allocator that gives nothing back leaves it to the runtime, and a like name is another program.
+        assert_eq!(fresh(&["python3.13", "libjemalloc.so.2"]), [PythonObjects]);
+        assert!(fresh(&["program", libc]).is_empty());
+        assert!(fresh(&["node-exporter", "libjvmti.so", libc]).is_empty());
+        // Work that is worth no line has none for a runtime, either.
+        let little = kinds_with(&["[go]"], &[], &[(Fork, "clone", 60), (Unknown, "", 40)]);
+        assert!(!little.contains(&GoHeap), "{little:?}");
+    }
+
+    /// Lists of Python are no arrays, although numpy was loaded.
+    #[test]
+    fn what_touches_memory_first_is_on_the_stacks_of_page_faults() {
+        let numpy = "_multiarray_umath.cpython-313-x86_64-linux-gnu.so";
+        let with = |innermost: &str| {
+            let mut launches = sampled_runs(&[(Unknown, "", 400)]);
+            launches[1].cost.as_mut().unwrap().proof = Some(ObservedEffects {
+                modules: ["python3.13", numpy].map(str::to_owned).into(),
+                ..ObservedEffects::default()
+            });
+            let frame = |module: &str| CallFrame {
+                module: module.to_owned(),
+                ..CallFrame::default()
+            };
+            let followed = launches
+                .iter_mut()
+                .filter(|l| l.mode == LaunchMode::Followed);
+            for launch in followed {
+                launch.stacks = Some(CallStacks {
+                    frames: vec![frame("python3.13"), frame(innermost)],
+                    stacks: vec![CallStack {
+                        frames: vec![0, 1],
+                        event: Heap,
+                        weight: 1.0,
+                    }],
+                });
+            }
+            let advice = judge(&plan(), &launches).advice;
+            advice.first().map(|advice| advice.kind)
+        };
+        assert_eq!(with(numpy), Some(SuggestionKind::NumpyArrays));
+        assert_eq!(with("libc.so.6"), Some(SuggestionKind::PythonObjects));
+    }
+
+    #[test]
+    fn reads_and_writes_are_small_or_copy() {
+        let with = |calls: u64, bytes: u64| {
+            let mut launches = sampled_runs(&[(ReadCalls, "read", 300), (Unknown, "", 60)]);
+            for cost in launches.iter_mut().filter_map(|run| run.cost.as_mut()) {
+                (cost.read_calls, cost.read_bytes) = (calls, bytes);
+            }
+            let advice = judge(&plan(), &launches).advice;
+            let read = advice.iter().find(|advice| advice.call == "read");
+            read.map(|advice| advice.kind)
+        };
+        assert_eq!(
+            with(100_000, 512 * 100_000),
+            Some(SuggestionKind::LargerCalls)
+        );
+        assert_eq!(with(400, 400 << 20), Some(SuggestionKind::CopyLess));
+        assert_eq!(with(20, 4096), Some(SuggestionKind::CopyLess));
+    }
+
+    #[test]
+    fn copies_after_a_fork_have_advice() {
+        let with = |copies: u64| {
+            kinds(&[(Cow, "", 300), (Unknown, "", 100)], 80 << 10, |faults| {
+                faults.kinds = [(Cow, copies), (Heap, 17_920 - copies)].into();
+            })
+        };
+        assert!(with(15_000).contains(&SuggestionKind::WriteAfterFork));
+        assert!(!with(10).contains(&SuggestionKind::WriteAfterFork));
+    }
+
     #[test]
     fn shared_memory_is_no_file_that_is_read() {
         let parts = [(File, "", 400)];
@@ -275,7 +572,9 @@ mod tests {
             })
         };
         assert_eq!(with(80, 17_920), [SuggestionKind::ReadFile]);
-        assert!(with(17_920, 80).is_empty());
+        // So few are those of the program's own code.
+        assert!(with(80, 900).is_empty());
+        assert_eq!(with(17_920, 80), [SuggestionKind::SharedPages]);
     }
 
     #[test]
@@ -294,7 +593,7 @@ mod tests {
         // A hundred of 10 ms each do something else, too, and so does one with much memory, whose page tables are copied.
         for others in [with(100, 8 << 10), with(400, 80 << 10)] {
             assert!(others.contains(&SuggestionKind::Spawn), "{others:?}");
-            assert!(others.contains(&SuggestionKind::ReadFile), "{others:?}");
+            assert!(!others.contains(&SuggestionKind::ReadFile), "{others:?}");
         }
     }
 

@@ -16,8 +16,12 @@ const HUGE_ERROR: f64 = 25.9;
 /// Pages that are cleared for each page fault that is saved, from which on keeping memory costs more than it saves: a page
 /// fault costs several times as much as clearing a page does.
 const UNUSED: f64 = 2.0;
+/// Base pages of a huge page.
+const PAGES: u64 = 512;
 /// Base pages touched of a huge page below which it costs more than their page faults: the kernel clears all 512.
 const FEW: f64 = 64.0;
+/// Share of huge pages that are touched in the order of their addresses from which on they are used whole.
+const IN_ORDER: f64 = 0.8;
 /// Share of CPU time that huge pages cost from which on a program without them is worth a try: no more than that is saved.
 const COSTLY: f64 = 0.05;
 
@@ -42,6 +46,7 @@ pub(super) fn candidates(
         changes.push(Change {
             setting: "keep",
             faults_saved: counted.foreseen(|f| f.again_malloc),
+            huge_saved: counted.foreseen(|f| f.again_huge),
             huge_pages: 0.0,
         });
     }
@@ -56,12 +61,14 @@ pub(super) fn candidates(
         changes.push(Change {
             setting: "thp",
             faults_saved: counted.foreseen(|f| f.malloc_faults) + faults,
+            huge_saved: 0.0,
             huge_pages: counted.foreseen(|f| f.malloc_blocks) + blocks,
         });
         if counted.followed.iter().any(|(_, faults)| faults.java) {
             changes.push(Change {
                 setting: "java-thp",
                 faults_saved: faults,
+                huge_saved: 0.0,
                 huge_pages: blocks,
             });
         }
@@ -104,7 +111,7 @@ fn without_contradiction(candidates: &mut Vec<Candidate>) {
 /// Pages that calloc would clear if malloc kept its blocks, where these are more than the faults that this would save.
 pub(super) fn sparse_blocks(counted: &Counted<'_>) -> Option<f64> {
     let unused = counted.foreseen(|f| f.unused_pages);
-    let saved = counted.foreseen(|f| f.again_malloc);
+    let saved = counted.foreseen(|f| f.again_malloc + PAGES * f.again_huge);
     (saved >= 1.0 && unused > UNUSED * saved).then_some(unused)
 }
 
@@ -116,9 +123,18 @@ pub(super) fn sparse_huge(counted: &Counted<'_>) -> Option<f64> {
     (blocks >= 1.0 && touched < FEW).then_some(touched)
 }
 
+/// True if huge pages were mostly touched in the order of their addresses, as memory is that is written whole: base pages would
+/// cost more. A random order has half of them above one that was touched before.
+pub(super) fn are_used(counted: &Counted<'_>) -> bool {
+    counted.foreseen(|f| f.huge_in_order) >= IN_ORDER * counted.count(Huge).max(1.0)
+}
+
 /// The setting that takes huge pages away, where they cost much: its saving is at most their cost, and none if all of each is
 /// used.
 fn without_huge_pages(counted: &Counted<'_>, blocks: &[ProfileBlock]) -> Option<Candidate> {
+    if are_used(counted) {
+        return None;
+    }
     let huge_pages = counted.count(Huge);
     let costs: Vec<f64> = blocks
         .iter()
@@ -141,8 +157,10 @@ fn without_huge_pages(counted: &Counted<'_>, blocks: &[ProfileBlock]) -> Option<
 /// Effect of a setting on the program's memory.
 struct Change {
     setting: &'static str,
-    /// Faults that it would take away.
+    /// Faults on base pages that it would take away.
     faults_saved: f64,
+    /// Faults for huge pages that it would take away.
+    huge_saved: f64,
     /// Huge pages that would come instead.
     huge_pages: f64,
 }
@@ -160,25 +178,34 @@ impl Change {
             .iter()
             .filter(|block| self.huge_pages <= 0.0 || block.prices.price(Huge).is_some())
             .collect();
-        if self.faults_saved < 1.0 || 2 * priced.len() <= blocks.len() {
+        if self.faults_saved + self.huge_saved < 1.0 || 2 * priced.len() <= blocks.len() {
             return None;
         }
         let removed_s = |block: &ProfileBlock| {
             self.faults_saved * (fault_s(block, counted) + block.price_s(FreeBase))
         };
         let huge_s = |block: &ProfileBlock| self.huge_s(block, resident);
-        let by_block = rough(priced.iter().map(|block| removed_s(block) - huge_s(block)));
+        let removed_huge_s = |block: &ProfileBlock| {
+            self.huge_saved * (block.price_s(Huge) + block.price_s(FreeHuge))
+        };
+        let by_block = rough(
+            priced
+                .iter()
+                .map(|block| removed_s(block) + removed_huge_s(block) - huge_s(block)),
+        );
         let cpu_s = rough(blocks.iter().map(|block| block.plain.cpu_s())).value;
         let cost_s = typical(priced.iter().map(|block| removed_s(block)));
-        let value = cost_s - typical(priced.iter().map(|block| huge_s(block)));
+        let huge_cost_s = typical(priced.iter().map(|block| removed_huge_s(block)));
+        let value = cost_s + huge_cost_s - typical(priced.iter().map(|block| huge_s(block)));
         let error_s = if self.huge_pages > 0.0 || !is_seen {
             HUGE_ERROR * cost_s
         } else {
-            KEEP_ERROR * value + Candidate::KEEP_SLACK * cpu_s
+            // A kept block that calloc takes is cleared, which is most of what a huge page costs: that part may save nothing.
+            KEEP_ERROR * cost_s + huge_cost_s + Candidate::KEEP_SLACK * cpu_s
         };
         (value.abs() >= WORTH * cpu_s).then(|| Candidate {
             setting: self.setting.to_owned(),
-            faults_saved: self.faults_saved,
+            faults_saved: self.faults_saved + self.huge_saved,
             huge_pages: self.huge_pages,
             kernel_s: Amount {
                 value,
@@ -215,7 +242,7 @@ mod tests {
     use super::super::{example::*, judge, predictions};
     use record::command::{
         Amount, Candidate, CommandLaunch, Faults, LaunchMode, MemoryEvent, ObservedEffects,
-        PricePhase, ProfileSummary,
+        PricePhase, ProfileSummary, SuggestionKind,
     };
     use std::collections::BTreeMap;
 
@@ -362,6 +389,18 @@ mod tests {
         );
     }
 
+    #[test]
+    fn huge_pages_that_come_again_would_be_kept_and_are_no_figure() {
+        let of = with_faults(|f| {
+            f.kinds.insert(MemoryEvent::Huge, 90);
+            (f.again_malloc, f.again_huge) = (10, 80);
+        });
+        let keep = candidate(&of, "keep").unwrap();
+        near(keep.faults_saved, 90.0);
+        near(keep.kernel_s.value, 10.0 * 2.25e-6 + 80.0 * 505e-6);
+        assert!(!keep.is_settled() && of.worth_a_try().any(|c| c.setting == "keep"));
+    }
+
     /// A profile whose followed launches saw these faults.
     fn with_faults(change: fn(&mut Faults)) -> ProfileSummary {
         let mut launches = runs(|_| 2_000);
@@ -418,6 +457,15 @@ mod tests {
             f.kinds.insert(MemoryEvent::Huge, 90);
         });
         assert!(candidate(&few, "no-thp").is_none());
+        // Memory that is written from its start on uses them whole.
+        let whole = with_faults(|f| {
+            f.kinds.insert(MemoryEvent::Huge, 110);
+            f.huge_in_order = 105;
+        });
+        assert!(candidate(&whole, "no-thp").is_none());
+        let kinds = |of: &ProfileSummary| -> Vec<_> { of.advice.iter().map(|a| a.kind).collect() };
+        assert!(kinds(&of).contains(&SuggestionKind::SmallPages));
+        assert!(!kinds(&whole).contains(&SuggestionKind::SmallPages));
     }
 
     #[test]

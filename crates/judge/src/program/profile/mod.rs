@@ -70,12 +70,15 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
     let prices = counted.map_or_else(Vec::new, |counted| price_list(&blocks, counted));
     let cpu_s = amount(blocks.iter().map(|block| block.plain.cpu_s()))
         .or_else(|| bound.map(|bound| bound.cpu_s));
+    let kernel_stacks = sampled.and_then(|sampled| places::kernel_stacks(launches, sampled));
     let advice = believed.map(|counted| {
         advice::advice(&advice::KernelCosts {
             sampled,
             prices: &prices,
             counted,
             cpu_s: cpu_s.map_or(0.0, |cpu_s| cpu_s.value),
+            modules: &modules,
+            stacks: stacks.as_ref().or(kernel_stacks.as_ref()),
         })
     });
     let candidates = match bound {
@@ -110,7 +113,7 @@ pub fn judge(plan: &CommandPlan, launches: &[CommandLaunch]) -> ProfileSummary {
         kernel: sampled.map(SampledKernel::parts).unwrap_or_default(),
         kernel_samples: sampled.map_or(0, SampledKernel::all),
         kernel_whole: sampled.is_some_and(|sampled| sampled.is_whole),
-        kernel_stacks: sampled.and_then(|sampled| places::kernel_stacks(launches, sampled)),
+        kernel_stacks,
         advice: advice.unwrap_or_default(),
         freeing: family_cost(EventFamily::Freeing, sampled, believed, &blocks),
         calls: family_cost(EventFamily::Calls, sampled, believed, &blocks),

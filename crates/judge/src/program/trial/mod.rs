@@ -162,16 +162,15 @@ pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times
     costs
 }
 
-/// The setting with the largest settled saving of CPU time among those that do not cost wall time.
+/// The setting or command with the largest settled saving of CPU time among those that do not cost wall time.
 pub fn best(summary: &TrialSummary) -> Option<usize> {
     if !summary.trusted {
         return None;
     }
-    let saving = summary
-        .arms
-        .iter()
-        .enumerate()
-        .filter(|(_, arm)| arm.role == ArmRole::Setting && saves(arm));
+    let saving =
+        summary.arms.iter().enumerate().filter(|(_, arm)| {
+            matches!(arm.role, ArmRole::Setting | ArmRole::Command) && saves(arm)
+        });
     saving
         .min_by(|(_, a), (_, b)| cpu_ratio(a).total_cmp(&cpu_ratio(b)))
         .map(|(index, _)| index)
@@ -661,6 +660,22 @@ mod tests {
             (summary.arms[2].status, summary.arms[2].proof.took_effect),
             (ArmStatus::Ok, None)
         );
+    }
+
+    /// Whether page faults moved is known by six blocks: before them a setting is not without effect.
+    #[test]
+    fn what_too_few_runs_cannot_show_is_open() {
+        let status = |blocks: i64| {
+            let mut runs: Vec<CommandLaunch> =
+                (0..4).map(|arm| run(arm, -1, 1.0, 10_000)).collect();
+            for block in 0..blocks {
+                runs.extend((0..4).map(|arm| run(arm, block, 1.0, 10_000)));
+            }
+            let arm = judge(&plan(Some(6)), &runs).arms.swap_remove(1);
+            (arm.status, arm.proof.took_effect)
+        };
+        assert_eq!(status(2), (ArmStatus::Ok, None));
+        assert_eq!(status(6), (ArmStatus::NoEffect, Some(false)));
     }
 
     /// A try of one block after its warm-ups, of which one launch did something else.

@@ -1,6 +1,6 @@
 //! What to do after a profile: settings worth a try and changes of the program's own calls, the dearest first.
 
-use super::{count, places, seconds};
+use super::{count, kernel, places, seconds};
 use crate::sentences::phrases;
 use minijinja::context;
 use record::command::{Candidate, ProfileSummary, Suggestion};
@@ -17,6 +17,25 @@ pub(super) fn lines(summary: &ProfileSummary) -> Vec<String> {
     }
     lines.sort_by(|a, b| b.0.total_cmp(&a.0));
     lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// The reason why nothing is proposed, where the costs are worth acting on.
+pub(super) fn nothing(summary: &ProfileSummary) -> Option<String> {
+    let largest = kernel::largest(summary)?;
+    if largest.share.high < kernel::WORTH {
+        return None;
+    }
+    let are_dear = summary.candidates.iter().any(|c| c.kernel_s.value < 0.0);
+    let reason = if !largest.is_memory {
+        "no setting of memory changes this work"
+    } else if !summary.by_kind {
+        "it is not known which page faults these are"
+    } else if are_dear {
+        "huge pages are foretold to cost more than these page faults"
+    } else {
+        "no setting or call that is known here saves it; use less memory, or the same again"
+    };
+    Some(format!("Nothing is proposed: {reason}."))
 }
 
 /// A setting with the least saving, where the interval (docs/validity.md) excludes none.

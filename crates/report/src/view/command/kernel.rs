@@ -7,6 +7,8 @@ use crate::tables::columns::Columns;
 use minijinja::Value;
 use record::command::{Amount, CostLine, EventFamily, KernelPart, MemoryEvent, ProfileSummary};
 
+/// A share of CPU time from which on it is worth acting.
+pub(super) const WORTH: f64 = 0.05;
 /// Share of the kernel's time below which a part is not named in the sentence, and parts that are named.
 const LEAST: f64 = 0.03;
 const NAMED: usize = 5;

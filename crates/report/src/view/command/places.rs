@@ -20,6 +20,8 @@ const NAME: usize = 52;
 const LEAST_NAME: usize = 24;
 /// Characters of a name and its place: a line has 80, of which an indent, the time and the share take the others.
 const ROOM: usize = 58;
+/// Beginning of the names of Go's own functions, which are in the user's program.
+const GO_RUNTIME: &str = "runtime.";
 /// Boxes of the flame graph that are narrower than this share are left out.
 const NARROW: f64 = 0.002;
 
@@ -248,6 +250,7 @@ fn place_where(
         }
         node = next;
         let is_named = !name.is_empty()
+            && !name.starts_with(GO_RUNTIME)
             && !["libc.", "libc-", "ld-"]
                 .iter()
                 .any(|start| module.starts_with(start));

@@ -1,5 +1,6 @@
 //! A profile as a document: counts, their cost, agreement with the command's time, and settings worth a try.
 
+use super::kernel::WORTH;
 use super::{
     advice, bounds, count, digits, kernel, machine, notes, places, reason, seconds, signed,
 };
@@ -15,8 +16,6 @@ use record::{outcome::Status, sizes::about_size};
 
 /// Rows of the table; what is left out is in --json.
 const ROWS: usize = 10;
-/// A share of CPU time from which on it is worth acting.
-const WORTH: f64 = 0.05;
 /// Share of CPU time in the kernel without an explanation from which on nothing is said to cost little.
 const UNTOLD: f64 = 0.2;
 /// A smaller share of CPU time is not worth a sentence.
@@ -54,6 +53,9 @@ pub(super) fn document(summary: &ProfileSummary) -> Document {
     let next = next_command(summary).filter(|_| summary.outcome == Status::Ok);
     if summary.outcome == Status::Ok {
         let mut lines = advice::lines(summary);
+        if lines.is_empty() {
+            lines.extend(advice::nothing(summary));
+        }
         let further = lines.split_off(lines.len().min(LINES));
         let most = TREE.saturating_sub(lines.len());
         blocks.extend(places::blocks(summary, most));
@@ -341,9 +343,14 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Mappings: {}.{allocator}", parts.join(", ")))
 }
 
-/// The command that tries what is promising; `None` where nothing is.
+/// The command that tries what is promising, and what the advice names; `None` where nothing is.
 fn next_command(summary: &ProfileSummary) -> Option<String> {
-    let named: Vec<&str> = summary.worth_a_try().map(|c| c.setting.as_str()).collect();
+    let mut named: Vec<&str> = summary.worth_a_try().map(|c| c.setting.as_str()).collect();
+    let advised = summary
+        .advice
+        .iter()
+        .flat_map(|advice| advice.kind.settings());
+    named.extend(advised.copied());
     if named.is_empty() {
         return None;
     }

@@ -92,14 +92,42 @@ fn condition(plan: &CommandPlan) -> String {
     format!("Condition: {input}, {cache}{prepared}; {runs} of each not counted.")
 }
 
-/// The answer in one sentence, where settings were tried.
+/// The answer in one sentence.
 fn answer(summary: &TrialSummary) -> Option<String> {
-    tried(summary).find(|arm| arm.role == ArmRole::Setting)?;
-    let best = judge::program::trial::best(summary).map(|best| &summary.arms[best]);
-    Some(best.map_or(
-        "Nothing tried is shown to save CPU time.".to_owned(),
-        |arm| format!("Use {}: {}", arm.name, finding(arm)),
-    ))
+    let arms: Vec<&ArmSummary> = tried(summary).collect();
+    let baseline = summary.arms.first().filter(|_| !arms.is_empty())?;
+    if let Some(best) = judge::program::trial::best(summary) {
+        let arm = &summary.arms[best];
+        return Some(format!("Use {}: {}", arm.name, finding(arm)));
+    }
+    if arms.iter().any(|arm| arm.role == ArmRole::Setting) {
+        return Some("Nothing tried is shown to save CPU time.".to_owned());
+    }
+    let all = |holds: fn(&Verdict) -> bool| {
+        let mut verdicts = arms.iter().map(|arm| cpu_verdict(arm));
+        summary.trusted && verdicts.all(|verdict| verdict.as_ref().is_some_and(holds))
+    };
+    let others = if arms.len() == 1 {
+        "the other command"
+    } else {
+        "every other command"
+    };
+    Some(
+        if all(|verdict| matches!(verdict, Verdict::Slower { .. })) {
+            format!("Keep {}: {others} takes more CPU time.", baseline.name)
+        } else if all(|verdict| matches!(verdict, Verdict::Within { .. })) {
+            let margin = digits(100.0 * summary.plan.margin);
+            format!("They take the same CPU time within {margin} %.")
+        } else {
+            "No command is shown to take less CPU time than the first.".to_owned()
+        },
+    )
+}
+
+/// The verdict on an arm's CPU time, of the usual run and the mean alike.
+fn cpu_verdict(arm: &ArmSummary) -> Option<Verdict> {
+    let cpu = arm.against.get(&Measure::Cpu)?;
+    (!cpu.usual_only).then(|| cpu.contrast.overall())
 }
 
 /// Saving of a setting, as a sentence.
@@ -223,6 +251,7 @@ pub(super) fn briefly(summary: &TrialSummary) -> Vec<String> {
 /// The costs of the command as it is, and the change with each other arm.
 pub(super) fn table(summary: &TrialSummary) -> Table {
     let mut columns = Columns::new("arm", |arm: &ArmSummary| arm.name.clone());
+    let baseline = summary.arms.first();
     let measures = if summary.plan.watch.is_some() {
         Measure::WATCHED
     } else {
@@ -232,7 +261,7 @@ pub(super) fn table(summary: &TrialSummary) -> Table {
         columns = columns.column(Column::number(name(measure)), move |arm| {
             match (arm.status, arm.role) {
                 (ArmStatus::Ok, ArmRole::Baseline) => Some(cost(arm, measure)),
-                (ArmStatus::Ok, _) => Some(change_cell(arm, measure)),
+                (ArmStatus::Ok, _) => Some(change_cell(arm, baseline, measure)),
                 // A word in place of all figures.
                 (status, _) => (at == 0)
                     .then(|| TableCell::text(phrases::phrase("status", &status, Value::UNDEFINED))),
@@ -252,11 +281,22 @@ fn cost(arm: &ArmSummary, measure: Measure) -> TableCell {
     }
 }
 
-fn change_cell(arm: &ArmSummary, measure: Measure) -> TableCell {
-    TableCell::text(match arm.against.get(&measure) {
-        Some(against) => change(measure, against),
-        None => "–".to_owned(),
-    })
+fn change_cell(arm: &ArmSummary, baseline: Option<&ArmSummary>, measure: Measure) -> TableCell {
+    let Some(against) = arm.against.get(&measure) else {
+        return TableCell::text("–");
+    };
+    let has_interval = against.contrast.ratio.is_some() || against.change.is_some();
+    let rough = baseline.filter(|_| !has_interval);
+    let rough = rough.and_then(|baseline| rough_change(baseline, arm, measure));
+    TableCell::text(rough.unwrap_or_else(|| change(measure, against)))
+}
+
+/// The change of the median, where too few blocks have no interval.
+fn rough_change(baseline: &ArmSummary, arm: &ArmSummary, measure: Measure) -> Option<String> {
+    let median = |arm: &ArmSummary| Some(arm.measured.get(&measure)?.median);
+    let before = median(baseline).filter(|before| *before > 0.0)?;
+    let percent = (100.0 * (median(arm)? / before - 1.0)).round();
+    Some(format!("about {}{:.0} %", sign(percent), percent.abs()))
 }
 
 fn skewed(summary: &TrialSummary) -> Option<Block> {
@@ -516,6 +556,72 @@ pub(super) fn line(summary: &TrialSummary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The kept try with its first setting as another command of this verdict.
+    fn compared(verdict: Verdict) -> TrialSummary {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/fixtures/kept/try/summary.json"
+        );
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut summary: TrialSummary = serde_json::from_str(&text).unwrap();
+        summary.arms.remove(2);
+        let other = &mut summary.arms[1];
+        (other.role, other.name) = (ArmRole::Command, "other".to_owned());
+        for (measure, against) in &mut other.against {
+            against.contrast.verdict = match measure {
+                Measure::Cpu => verdict,
+                _ => Verdict::NotSettled,
+            };
+        }
+        summary
+    }
+
+    #[test]
+    fn commands_that_are_compared_have_an_answer() {
+        let answer = |verdict| answer(&compared(verdict)).unwrap();
+        let at_least = 0.25;
+        let better = answer(Verdict::Faster { at_least });
+        assert!(
+            better.starts_with("Use other: at least 25.0 % less CPU time"),
+            "{better}"
+        );
+        let worse = answer(Verdict::Slower { at_least });
+        assert_eq!(
+            worse,
+            "Keep as it is: the other command takes more CPU time."
+        );
+        let same = answer(Verdict::Within { margin: 0.01 });
+        assert!(
+            same.starts_with("They take the same CPU time within"),
+            "{same}"
+        );
+        let open = answer(Verdict::NotSettled);
+        assert_eq!(
+            open,
+            "No command is shown to take less CPU time than the first."
+        );
+        let mut untrusted = compared(Verdict::Slower { at_least });
+        untrusted.trusted = false;
+        assert_eq!(super::answer(&untrusted), Some(open));
+    }
+
+    #[test]
+    fn too_few_blocks_have_a_rough_change() {
+        let mut summary = compared(Verdict::NotSettled);
+        let cell = |summary: &TrialSummary| {
+            let [baseline, other] = [0, 1].map(|arm| &summary.arms[arm]);
+            change_cell(other, Some(baseline), Measure::Cpu).text
+        };
+        assert!(cell(&summary).contains('±'));
+        for (arm, median) in [(0, 2.0), (1, 1.5)] {
+            let cpu = summary.arms[arm].measured.get_mut(&Measure::Cpu);
+            cpu.unwrap().median = median;
+        }
+        let against = summary.arms[1].against.get_mut(&Measure::Cpu).unwrap();
+        (against.contrast.ratio, against.change) = (None, None);
+        assert_eq!(cell(&summary), "about −25 %");
+    }
 
     #[test]
     fn of_two_words_with_a_key_the_first_holds_no_more() {

@@ -125,7 +125,7 @@ fn unbeaten(watch: &WatchSummary) -> Option<String> {
         .map(|arm| arm.name.as_str())
         .collect();
     Some(match names.as_slice() {
-        [best] => format!("{best} is the best of these: no other takes less of either."),
+        [best] => format!("{best} is the best of these: no other is shown to take less of either."),
         _ => format!(
             "Choose between {}: every other arm is beaten by one of these.",
             names.join(" and ")
