@@ -96,6 +96,17 @@ pub fn request(
         )
     };
     let methods = case.methods(terms.saved_only)?;
+    let cells: Vec<&Cell> = methods
+        .iter()
+        .map(|(_, cell)| cell)
+        .chain([&baseline])
+        .collect();
+    select::check_effects(
+        std::slice::from_ref(&experiment),
+        &laboratory.workers,
+        &cells,
+        terms.settings.keys(),
+    )?;
     let untaken = case.untaken(&experiment);
     settings.remove(BYTES);
     // As the experiment writes them: what was given as 1MiB is 1048576 in every summary.
