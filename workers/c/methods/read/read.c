@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 
 enum { TMPFS = 0x01021994, RAMFS = (int)0x858458f6 };
 
@@ -85,10 +84,8 @@ static void open_file(struct slot *s, struct input *in)
 
 static void check_place(struct slot *s, const struct input *in)
 {
-    struct statfs kind;
-    if (fstatfs(in->descriptor, &kind) != 0)
-        fail(s, "fstatfs");
-    bool memory = (uint32_t)kind.f_type == TMPFS || (uint32_t)kind.f_type == (uint32_t)RAMFS;
+    uint32_t kind = fact_file_system(s, in->descriptor);
+    bool memory = kind == TMPFS || kind == (uint32_t)RAMFS;
     if (memory && key_is(s, "place", "disk"))
         skip(s, "the file lies in memory (tmpfs), so place=disk is not measured with it");
     if (!memory && key_is(s, "place", "tmpfs"))

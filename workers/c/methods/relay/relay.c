@@ -85,6 +85,7 @@ int relay_file(struct slot *s, const char *obstacle)
         files[i].on_tmpfs = on_tmpfs;
     }
     agree(s, obstacle);
+    (void)fact_file_system(s, files[i].file);
     return files[i].file;
 }
 
