@@ -391,6 +391,8 @@ pub(super) fn grid(
             }
             let value = if parameter.concerns == Some(Concern::MemoryBound) {
                 input::bound_in_bytes(key, word)?
+            } else if parameter.concerns == Some(Concern::File) {
+                word.clone() // a path, which may have a line break
             } else {
                 normalise(key, word, kind, parameter.multiple_of.as_deref(), wish)?
             };
