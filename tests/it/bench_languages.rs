@@ -375,7 +375,7 @@ fn functions_in_zig_are_measured() {
         "{report}"
     );
     let source = said(&mut place.command(&["show", run.to_str().unwrap()])).out;
-    assert!(source.contains("> fill(16);") || source.contains(">     fill(16);"), "{source}");
+    assert!(source.contains(">     fill(16);"), "{source}");
 }
 
 /// A phase may have the name that is usual for a function without one.
