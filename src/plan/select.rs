@@ -143,7 +143,9 @@ pub(super) fn check_effects<'a>(
             .peekable();
         if having.peek().is_none() {
             let methods = workers.iter().flat_map(Worker::methods).filter(|method| {
-                cells.iter().any(|cell| cell.experiment == method.experiment)
+                cells
+                    .iter()
+                    .any(|cell| cell.experiment == method.experiment)
                     && method.key(key).is_some()
             });
             let names: BTreeSet<&str> = methods.map(|method| method.name.as_str()).collect();
@@ -405,8 +407,7 @@ pub(super) fn grid(
     if let Some(names) = states::wished(experiment, wish)? {
         combinations = with_values(&combinations, STATE, names);
     }
-    let mut combinations =
-        with_usual_without_effect(experiment, method, wish, combinations)?;
+    let mut combinations = with_usual_without_effect(experiment, method, wish, combinations)?;
     // Conditions vary one at a time: a question has its usual condition and its neighbors.
     let most = usize::from(wish.conditions);
     combinations.retain(|combination| {

@@ -202,8 +202,13 @@ pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, S
     let mut named = Vec::new();
     for cell in cells {
         let mut with_file = (*cell).clone();
-        if let Some(path) = experiment.value(cell, Concern::File).filter(|path| !fits_a_line(path)) {
-            bail!("{path:?} has a line break or a tab, which no line of a request holds: give the file another name");
+        if let Some(path) = experiment
+            .value(cell, Concern::File)
+            .filter(|path| !fits_a_line(path))
+        {
+            bail!(
+                "{path:?} has a line break or a tab, which no line of a request holds: give the file another name"
+            );
         }
         if let Some(NeededCapture { bytes, .. }) = wanted(Some(experiment), cell, None) {
             let path = captures_folder()?.join(capture_name(&bytes));

@@ -124,7 +124,10 @@ fn settings_that_have_no_effect_together_are_refused() {
     for (words, parts) in [
         (
             "run read/pread --set order=random --set chunk=16KiB",
-            &["chunk has no effect where order=random", "order=random-16KiB"][..],
+            &[
+                "chunk has no effect where order=random",
+                "order=random-16KiB",
+            ][..],
         ),
         (
             "run read --set order=random-64KiB --set chunk=16KiB",
@@ -189,7 +192,11 @@ fn a_setting_that_has_an_effect_in_some_cells_is_taken() {
     );
     // Two chunks in sequential order, and the usual one in random order.
     let cells = result.out.lines().find(|line| line.contains("cells in"));
-    assert!(cells.is_some_and(|line| line.starts_with("3 ")), "{}", result.out);
+    assert!(
+        cells.is_some_and(|line| line.starts_with("3 ")),
+        "{}",
+        result.out
+    );
 }
 
 #[test]

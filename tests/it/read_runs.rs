@@ -41,7 +41,8 @@ fn a_users_own_file_is_measured_and_stays_as_it_is() {
         );
         let file_system = &cell["proofs"]["file_system"];
         assert!(
-            cell["status"] == "skipped" || file_system.as_array().is_some_and(|words| words.len() == 1),
+            cell["status"] == "skipped"
+                || file_system.as_array().is_some_and(|words| words.len() == 1),
             "{cell:#}"
         );
     }

@@ -518,11 +518,7 @@ struct GivenSource<'a> {
 /// Errors: it is no library, lacks a function, or another user can put libraries beside it.
 fn calls(library: &Path, functions: &str, folder: &Folder) -> Result<PathBuf> {
     let text = library::source(functions)?;
-    library::check(
-        &files::read_input(library, MOST_BYTES)?,
-        library,
-        functions,
-    )?;
+    library::check(&files::read_input(library, MOST_BYTES)?, library, functions)?;
     library::check_beside(library)?;
     folder.write(COPY, text.as_bytes())?;
     Ok(folder.path().join(COPY))
