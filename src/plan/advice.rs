@@ -105,7 +105,10 @@ pub fn request(
         std::slice::from_ref(&experiment),
         &laboratory.workers,
         &cells,
-        terms.settings.keys(),
+        terms
+            .settings
+            .iter()
+            .map(|(key, value)| (key, std::slice::from_ref(value))),
     )?;
     let untaken = case.untaken(&experiment);
     settings.remove(BYTES);

@@ -5,7 +5,7 @@ use crate::worker::{self, Worker};
 use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};
 use record::concern::Concern;
-use record::experiment::{Experiment, Parameter, ParameterList};
+use record::experiment::{Experiment, Parameter, ParameterList, is_same_value};
 use record::method::{Isolation, KeyKind, Method, Role};
 use record::parameters::Parameters;
 use record::plan::{BATCH, Plan, PlannedCell};
@@ -52,8 +52,9 @@ pub fn cells(
     }
     check_keys(&experiments, wish)?;
     let chosen: Vec<&Cell> = planned.iter().map(|planned| &planned.cell).collect();
-    let keys = wish.settings.iter().take(wish.given).map(|(key, _)| key);
-    check_effects(&experiments, workers, &chosen, keys)?;
+    let given = wish.settings.iter().take(wish.given);
+    let given = given.map(|(key, values)| (key, values.as_slice()));
+    check_effects(&experiments, workers, &chosen, given)?;
     Ok((planned, experiments))
 }
 
@@ -129,14 +130,15 @@ fn check_keys(experiments: &[Experiment], wish: &Wish) -> Result<()> {
     }
 }
 
-/// An error if one of these parameters, which a user sets, has no effect in any of the cells.
+/// An error if one of these parameters, which a user sets to these values, has no effect in any of the cells. Its usual value is
+/// taken all the same: commands that repeat a run name every parameter.
 pub(super) fn check_effects<'a>(
     experiments: &[Experiment],
     workers: &[Worker],
     cells: &[&Cell],
-    keys: impl IntoIterator<Item = &'a String>,
+    settings: impl IntoIterator<Item = (&'a String, &'a [String])>,
 ) -> Result<()> {
-    for key in keys {
+    for (key, values) in settings {
         let mut having = cells
             .iter()
             .filter(|cell| cell.parameters.contains_key(key))
@@ -153,13 +155,14 @@ pub(super) fn check_effects<'a>(
             bail!("{key} has no effect on the selected methods; those that take it: {names}");
         }
         let mut obstacle = None;
-        let has_effect = having.any(|cell| {
+        let is_taken = having.any(|cell| {
             let experiment = experiments.iter().find(|e| e.name == cell.experiment);
             let here = experiment.and_then(|e| Some((e, e.obstacle(key, &cell.parameters)?)));
             obstacle = obstacle.or(here);
-            here.is_none()
+            let has = |value: &String| is_same_value(value, &cell.parameters[key]);
+            here.is_none() || values.iter().all(has)
         });
-        if let Some((experiment, (other, value))) = obstacle.filter(|_| !has_effect) {
+        if let Some((experiment, (other, value))) = obstacle.filter(|_| !is_taken) {
             let meaning = &experiment.parameters[key].meaning;
             bail!("{key} has no effect where {other}={value}; it is: {meaning}");
         }
