@@ -23,7 +23,7 @@ const SAID: &str = "capture.made";
 const MESSAGES: &str = "capture.messages";
 const MOST_BYTES: u64 = 1 << 16;
 /// Name of a link to the user's own file in the folder of a launch.
-const LINK: &str = "file";
+const LINK: &str = "input";
 /// Exit status of the helper where there is no room for a capture.
 const REFUSED: End = End::Exit(4);
 /// A capture is written at least this fast, in bytes per second; slower is given up.

@@ -47,13 +47,13 @@ pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
 
 /// File systems of the files that these methods used: `files on ext4`; empty where none is recorded.
 pub(crate) fn file_systems(group: LabelledGroup, cells: &[usize]) -> String {
-    let words = |cell: &usize| match group.cell(*cell).proofs.get("file_system")? {
-        FactProof::Words(words) => Some(words),
+    let recorded = |cell: &usize| match group.cell(*cell).proofs.get("file_system")? {
+        FactProof::Words(names) => Some(names),
         FactProof::Number { .. } => None,
     };
     let names: BTreeSet<&str> = cells
         .iter()
-        .filter_map(words)
+        .filter_map(recorded)
         .flatten()
         .map(String::as_str)
         .collect();
