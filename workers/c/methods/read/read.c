@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
 enum { TMPFS = 0x01021994, RAMFS = (int)0x858458f6 };
 
@@ -84,8 +85,10 @@ static void open_file(struct slot *s, struct input *in)
 
 static void check_place(struct slot *s, const struct input *in)
 {
-    uint32_t kind = fact_file_system(s, in->descriptor);
-    bool memory = kind == TMPFS || kind == (uint32_t)RAMFS;
+    struct statfs kind;
+    if (fstatfs(in->descriptor, &kind) != 0)
+        fail(s, "fstatfs");
+    bool memory = (uint32_t)kind.f_type == TMPFS || (uint32_t)kind.f_type == (uint32_t)RAMFS;
     if (memory && key_is(s, "place", "disk"))
         skip(s, "the file lies in memory (tmpfs), so place=disk is not measured with it");
     if (!memory && key_is(s, "place", "tmpfs"))
@@ -261,6 +264,7 @@ void read_end(struct slot *s, struct input *in, uint64_t calls)
     uint64_t own = in->after.own_bytes - in->before.own_bytes, device = in->after.device_bytes - in->before.device_bytes;
     /* The count that was taken before was itself taken by one read call. */
     uint64_t read_calls = in->after.read_calls - in->before.read_calls;
+    (void)fact_file_system(s, in->descriptor);
     fact(s, "peak_rss_bytes", in->peak_rss_bytes);
     fact(s, "read_calls", read_calls ? read_calls - 1 : 0);
     fact(s, "call_bytes", in->after.call_bytes - in->before.call_bytes);
