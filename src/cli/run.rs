@@ -5,7 +5,7 @@ use super::output::ShownArgs;
 use super::{SelectArgs, first_given, new_folder, output, printed::Printed, runs_folder};
 use crate::plan::kept::{Granted, confirm};
 use crate::plan::request::{CONDITIONS_BUDGET_S, Course, Request, Subject, in_languages, least_s};
-use crate::plan::{Laboratory, published};
+use crate::plan::{Laboratory, published, select::without_effect};
 use crate::run::Session;
 use crate::{machine::preflight, worker::Language};
 use anyhow::{Result, bail};
@@ -332,7 +332,17 @@ impl RunJob<'_> {
     fn plan(&self) -> Result<Plan> {
         let course = self.request.course(self.laboratory)?;
         remark_course(&self.request, &course);
-        self.request.plan(self.laboratory, &course)
+        let plan = self.request.plan(self.laboratory, &course)?;
+        let keys: Vec<String> = self
+            .request
+            .set
+            .iter()
+            .filter_map(|text| Some(text.split_once('=')?.0.to_owned()))
+            .collect();
+        for (key, other) in without_effect(&plan, &keys) {
+            remark!("{key} has no effect where {other}: there it keeps its usual value");
+        }
+        Ok(plan)
     }
 
     /// Goes on with a kept run. Its plan is data: the methods, permissions and files are those of this command line.

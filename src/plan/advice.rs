@@ -96,6 +96,20 @@ pub fn request(
         )
     };
     let methods = case.methods(terms.saved_only)?;
+    let cells: Vec<&Cell> = methods
+        .iter()
+        .map(|(_, cell)| cell)
+        .chain([&baseline])
+        .collect();
+    select::check_effects(
+        std::slice::from_ref(&experiment),
+        &laboratory.workers,
+        &cells,
+        terms
+            .settings
+            .iter()
+            .map(|(key, value)| (key, std::slice::from_ref(value))),
+    )?;
     let untaken = case.untaken(&experiment);
     settings.remove(BYTES);
     // As the experiment writes them: what was given as 1MiB is 1048576 in every summary.

@@ -152,10 +152,18 @@ pub fn complete(wish: &mut Wish, experiments: &[Experiment]) -> Result<()> {
     check_sizes(wish, size_key, &file)?;
     for (concern, value) in file.settles(&readers) {
         let key = readers.iter().find_map(|e| e.key(concern));
-        if let (Some(key), Some(value)) = (key, value)
-            && !wish.sets(key)
-        {
-            wish.settings.push((key.to_owned(), vec![value]));
+        let (Some(key), Some(value)) = (key, value) else {
+            continue;
+        };
+        let given = wish.settings.iter().find(|(set, _)| set == key);
+        match given {
+            None => wish.settings.push((key.to_owned(), vec![value])),
+            Some((_, places)) if concern == Concern::FilePlace && *places != [&*value] => bail!(
+                "{key}={}, but {} is on {value}: {key} is of the generated file",
+                places.join(","),
+                file.path.display()
+            ),
+            Some(_) => {}
         }
     }
     Ok(())

@@ -5,10 +5,10 @@ use crate::worker::{self, Worker};
 use anyhow::{Context, Result, bail};
 use record::cell::{Cell, Selector};
 use record::concern::Concern;
-use record::experiment::{Experiment, ParameterList};
+use record::experiment::{Experiment, Parameter, ParameterList, is_same_value};
 use record::method::{Isolation, KeyKind, Method, Role};
 use record::parameters::Parameters;
-use record::plan::{BATCH, PlannedCell};
+use record::plan::{BATCH, Plan, PlannedCell};
 use record::{machine_state::STATE, sizes};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -51,6 +51,10 @@ pub fn cells(
         }
     }
     check_keys(&experiments, wish)?;
+    let chosen: Vec<&Cell> = planned.iter().map(|planned| &planned.cell).collect();
+    let given = wish.settings.iter().take(wish.given);
+    let given = given.map(|(key, values)| (key, values.as_slice()));
+    check_effects(&experiments, workers, &chosen, given)?;
     Ok((planned, experiments))
 }
 
@@ -124,6 +128,61 @@ fn check_keys(experiments: &[Experiment], wish: &Wish) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// An error if one of these parameters, which a user sets to these values, has no effect in any of the cells. Its usual value is
+/// taken all the same: commands that repeat a run name every parameter.
+pub(super) fn check_effects<'a>(
+    experiments: &[Experiment],
+    workers: &[Worker],
+    cells: &[&Cell],
+    settings: impl IntoIterator<Item = (&'a String, &'a [String])>,
+) -> Result<()> {
+    for (key, values) in settings {
+        let mut having = cells
+            .iter()
+            .filter(|cell| cell.parameters.contains_key(key))
+            .peekable();
+        if having.peek().is_none() {
+            let methods = workers.iter().flat_map(Worker::methods).filter(|method| {
+                cells
+                    .iter()
+                    .any(|cell| cell.experiment == method.experiment)
+                    && method.key(key).is_some()
+            });
+            let names: BTreeSet<&str> = methods.map(|method| method.name.as_str()).collect();
+            let names = Vec::from_iter(names).join(", ");
+            bail!("{key} has no effect on the selected methods; those that take it: {names}");
+        }
+        let mut obstacle = None;
+        let is_taken = having.any(|cell| {
+            let experiment = experiments.iter().find(|e| e.name == cell.experiment);
+            let here = experiment.and_then(|e| Some((e, e.obstacle(key, &cell.parameters)?)));
+            obstacle = obstacle.or(here);
+            let has = |value: &String| is_same_value(value, &cell.parameters[key]);
+            here.is_none() || values.iter().all(has)
+        });
+        if let Some((experiment, (other, value))) = obstacle.filter(|_| !is_taken) {
+            let meaning = &experiment.parameters[key].meaning;
+            bail!("{key} has no effect where {other}={value}; it is: {meaning}");
+        }
+    }
+    Ok(())
+}
+
+/// Pairs of a parameter that a user sets and of another one's value, `order=random`, with which it has no effect in some cells.
+pub fn without_effect<'a>(plan: &'a Plan, keys: &'a [String]) -> BTreeSet<(&'a str, String)> {
+    let mut pairs = BTreeSet::new();
+    for cell in plan.cells.iter().map(|planned| &planned.cell) {
+        let Some(experiment) = plan.experiment(&cell.experiment) else {
+            continue;
+        };
+        for key in keys.iter().filter(|key| cell.parameters.contains_key(*key)) {
+            let obstacle = experiment.obstacle(key, &cell.parameters);
+            pairs.extend(obstacle.map(|(other, value)| (key.as_str(), format!("{other}={value}"))));
+        }
+    }
+    pairs
 }
 
 /// The first cell of a selector with these settings.
@@ -323,14 +382,7 @@ pub(super) fn grid(
             .rev()
             .find(|(k, _)| k == key)
             .map(|(_, values)| values.as_slice());
-        let usual = match wish.sizes {
-            ParameterList::Look if !parameter.look.is_empty() => &parameter.look,
-            ParameterList::Check if !parameter.check.is_empty() => &parameter.check,
-            ParameterList::Short if experiment.budget_s.is_some() && !parameter.look.is_empty() => {
-                &parameter.look
-            }
-            _ => &parameter.default,
-        };
+        let usual = usual_values(experiment, parameter, wish);
         let chosen = match set {
             Some([all]) if all == "all" => &parameter.values[..],
             Some(values) => values,
@@ -344,6 +396,8 @@ pub(super) fn grid(
             }
             let value = if parameter.concerns == Some(Concern::MemoryBound) {
                 input::bound_in_bytes(key, word)?
+            } else if parameter.concerns == Some(Concern::File) {
+                word.clone() // a path, which may have a line break
             } else {
                 normalise(key, word, kind, parameter.multiple_of.as_deref(), wish)?
             };
@@ -356,6 +410,7 @@ pub(super) fn grid(
     if let Some(names) = states::wished(experiment, wish)? {
         combinations = with_values(&combinations, STATE, names);
     }
+    let mut combinations = with_usual_without_effect(experiment, method, wish, combinations)?;
     // Conditions vary one at a time: a question has its usual condition and its neighbors.
     let most = usize::from(wish.conditions);
     combinations.retain(|combination| {
@@ -368,6 +423,50 @@ pub(super) fn grid(
     } else {
         combinations
     })
+}
+
+/// Values of a parameter that is not set.
+fn usual_values<'a>(
+    experiment: &Experiment,
+    parameter: &'a Parameter,
+    wish: &Wish,
+) -> &'a [String] {
+    match wish.sizes {
+        ParameterList::Look if !parameter.look.is_empty() => &parameter.look,
+        ParameterList::Check if !parameter.check.is_empty() => &parameter.check,
+        ParameterList::Short if experiment.budget_s.is_some() && !parameter.look.is_empty() => {
+            &parameter.look
+        }
+        _ => &parameter.default,
+    }
+}
+
+/// These combinations with the usual value for each parameter that has no effect: its other values would be the same cell once
+/// more.
+fn with_usual_without_effect(
+    experiment: &Experiment,
+    method: &Method,
+    wish: &Wish,
+    combinations: Vec<Parameters>,
+) -> Result<Vec<Parameters>> {
+    let mut different: Vec<Parameters> = Vec::new();
+    for mut combination in combinations {
+        for (key, kind) in &method.keys {
+            if experiment.obstacle(key, &combination).is_none() {
+                continue;
+            }
+            let parameter = &experiment.parameters[key];
+            let mut usual = usual_values(experiment, parameter, wish).iter();
+            if let Some(word) = usual.find(|word| kind.lacks(word).is_none()) {
+                let value = normalise(key, word, kind, None, wish)?;
+                combination.insert(key.clone(), value);
+            }
+        }
+        if !different.contains(&combination) {
+            different.push(combination);
+        }
+    }
+    Ok(different)
 }
 
 /// Each combination with each of these values of one key.

@@ -10,7 +10,7 @@ use record::experiment::{Experiment, Parameter, ParameterKind};
 use record::machine_state::{MachineState, PLAIN, STATE};
 use record::outcome::{Cause, Outcome, Status};
 use record::{plan::PlannedCell, sizes};
-use std::{path::Path, sync::LazyLock};
+use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
 static STATES: LazyLock<Vec<MachineState>> = LazyLock::new(|| {
     carried::STATES
@@ -69,6 +69,7 @@ pub(super) fn with_states(experiment: &Experiment) -> Experiment {
             .map(|state| (state.name.clone(), state.when.clone()))
             .chain([plain])
             .collect(),
+        no_effect_where: BTreeMap::new(),
         system_changes: STATES.iter().map(|state| state.name.clone()).collect(),
         concerns: None,
     };

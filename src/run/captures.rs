@@ -4,7 +4,7 @@ use super::guard::{Guard, Undo, Undoing, session};
 use super::launch::{self, Side};
 use super::signals::Signals;
 use crate::{plan::input::CAPTURE, run::launch::TimeLimit, worker};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use files::Folder;
 use record::concern::{Concern, DISK, TMPFS};
 use record::outcome::{Cause, Outcome, Status};
@@ -22,6 +22,8 @@ const CAPTURE_SEED: &str = "1";
 const SAID: &str = "capture.made";
 const MESSAGES: &str = "capture.messages";
 const MOST_BYTES: u64 = 1 << 16;
+/// Name of a link to the user's own file in the folder of a launch.
+const LINK: &str = "input";
 /// Exit status of the helper where there is no room for a capture.
 const REFUSED: End = End::Exit(4);
 /// A capture is written at least this fast, in bytes per second; slower is given up.
@@ -162,11 +164,32 @@ fn path_of(
     Ok(folder.file(&format!("pagewise-{run}-capture-{bytes}.pcap")))
 }
 
+/// The cell as its worker is to be told where the path of the user's own file has a line break or a tab, which no line of a request
+/// holds: with a link to the file in this folder.
+/// Errors: the link cannot be made.
+pub fn with_link(plan: &Plan, cell: Cell, folder: &Folder) -> Result<Cell> {
+    let experiment = plan.experiment(&cell.experiment);
+    let path = experiment.and_then(|e| e.value(&cell, Concern::File));
+    let Some(path) = path.filter(|path| !fits_a_line(path)) else {
+        return Ok(cell);
+    };
+    if !folder.names()?.iter().any(|name| name == LINK) {
+        folder.link_to(LINK, Path::new(path))?;
+    }
+    Ok(with_path(experiment, &cell, &folder.path().join(LINK)))
+}
+
+/// True for a path that a line of a request can hold.
+fn fits_a_line(path: &str) -> bool {
+    !path.contains(['\n', '\t'])
+}
+
 /// The cell as a worker is told after the run, from captures in the cache; `None` where its own is gone.
 pub fn kept(plan: &Plan, cell: &Cell) -> Option<Cell> {
     let experiment = plan.experiment(&cell.experiment);
     let Some(NeededCapture { place, bytes, .. }) = wanted(experiment, cell, None) else {
-        return Some(cell.clone());
+        let path = experiment.and_then(|e| e.value(cell, Concern::File));
+        return path.is_none_or(fits_a_line).then(|| cell.clone());
     };
     let path = captures_folder().ok()?.join(capture_name(&bytes));
     (place == DISK && path.is_file()).then(|| with_path(experiment, cell, &path))
@@ -179,6 +202,14 @@ pub fn by_hand(experiment: &Experiment, cells: &[&Cell]) -> Result<(Vec<Cell>, S
     let mut named = Vec::new();
     for cell in cells {
         let mut with_file = (*cell).clone();
+        if let Some(path) = experiment
+            .value(cell, Concern::File)
+            .filter(|path| !fits_a_line(path))
+        {
+            bail!(
+                "{path:?} has a line break or a tab, which no line of a request holds: give the file another name"
+            );
+        }
         if let Some(NeededCapture { bytes, .. }) = wanted(Some(experiment), cell, None) {
             let path = captures_folder()?.join(capture_name(&bytes));
             if !path.is_file() {

@@ -2,7 +2,8 @@
 
 use crate::run::bound::{Bounds, heap_needed};
 use crate::{
-    run::captures::Inputs, run::guard::session, run::launch::Side, worker, worker::Worker,
+    run::captures, run::captures::Inputs, run::guard::session, run::launch::Side, worker,
+    worker::Worker,
 };
 use anyhow::Result;
 use files::{Folder, Temporary};
@@ -186,10 +187,11 @@ pub(super) fn all(
         .iter()
         .map(|&cell| {
             let cell = &state.cells[cell].cell;
-            made.inputs
-                .resolved(&state.plan, cell, order.files.as_deref())
+            let files = order.files.as_deref();
+            let resolved = made.inputs.resolved(&state.plan, cell, files);
+            captures::with_link(&state.plan, resolved, &place.requests)
         })
-        .collect();
+        .collect::<Result<_>>()?;
     let cells: Vec<_> = resolved.iter().collect();
     let directory = place.files.to_string_lossy().into_owned();
     let roles: &[Option<char>] = if two_sided {

@@ -120,6 +120,86 @@ fn keys_and_values_are_held_against_what_the_methods_take() {
 }
 
 #[test]
+fn settings_that_have_no_effect_together_are_refused() {
+    for (words, parts) in [
+        (
+            "run read/pread --set order=random --set chunk=16KiB",
+            &[
+                "chunk has no effect where order=random",
+                "order=random-16KiB",
+            ][..],
+        ),
+        (
+            "run read --set order=random-64KiB --set chunk=16KiB",
+            &["chunk has no effect where order=random-64KiB"],
+        ),
+        (
+            "run read/mmap --set chunk=16KiB",
+            &["chunk has no effect on the selected methods", "pread"],
+        ),
+        (
+            "run fault/touch --set idle_ms=100",
+            &["idle_ms has no effect where backing=recycled"],
+        ),
+        (
+            "run write --set order=append --set file_bytes=1MiB",
+            &["file_bytes has no effect where order=append"],
+        ),
+        (
+            "run reset --set dirty=100 --set scatter=run",
+            &["scatter has no effect where dirty=100"],
+        ),
+        (
+            "run unmap --set running=1 --set others=asleep",
+            &["others has no effect where running=1"],
+        ),
+        (
+            "advise read --set order=random --set chunk=16KiB",
+            &["chunk has no effect where order=random"],
+        ),
+        (
+            "show --request copy/memcpy --set frames=memory --set batch_bytes=1MiB",
+            &["batch_bytes has no effect where frames=memory"],
+        ),
+    ] {
+        refused(words, parts);
+    }
+}
+
+#[test]
+fn a_setting_that_has_an_effect_in_some_cells_is_taken() {
+    let place = Place::new();
+    let result = place.run(&[
+        "run",
+        "read/pread",
+        "--set",
+        "order=sequential,random",
+        "--set",
+        "chunk=16KiB,1MiB",
+        "--set",
+        "cache=hot",
+        "--set",
+        "place=disk",
+        "--dry-run",
+    ]);
+    assert_eq!(result.code, 0, "{}", result.err);
+    assert!(
+        result
+            .err
+            .contains("chunk has no effect where order=random: there it keeps its usual value"),
+        "{}",
+        result.err
+    );
+    // Two chunks in sequential order, and the usual one in random order.
+    let cells = result.out.lines().find(|line| line.contains("cells in"));
+    assert!(
+        cells.is_some_and(|line| line.starts_with("3 ")),
+        "{}",
+        result.out
+    );
+}
+
+#[test]
 fn sizes_are_held_against_what_can_be() {
     refused(
         "run fault --set bytes=0",

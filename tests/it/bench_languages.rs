@@ -368,6 +368,14 @@ fn functions_in_zig_are_measured() {
     let file = place.file("mine.zig");
     std::fs::copy(example("mine.zig"), &file).unwrap();
     measured(&place, file.to_str().unwrap(), &["grow", "reserve"]);
+    let run = place.file("run");
+    let report = said(&mut place.command(&["report", run.to_str().unwrap()])).out;
+    assert!(
+        report.contains("mine.zig") && !report.contains("mine.zig.so"),
+        "{report}"
+    );
+    let source = said(&mut place.command(&["show", run.to_str().unwrap()])).out;
+    assert!(source.contains(">     fill(16);"), "{source}");
 }
 
 /// A phase may have the name that is usual for a function without one.

@@ -186,7 +186,14 @@ func (s *slot) inMemory(descriptor int) bool {
 	if in {
 		number = 1
 	}
-	s.factWord("file_system", fmt.Sprintf("0x%x", magic))
+	names := map[uint32]string{
+		tmpfs: "tmpfs", ramfs: "ramfs", 0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x794c7630: "overlay", 0x65735546: "fuse",
+	}
+	name, known := names[magic]
+	if !known {
+		name = fmt.Sprintf("0x%x", magic)
+	}
+	s.factWord("file_system", name)
 	s.fact("in_memory", number)
 	if about.Blocks > 0 && about.Bavail*uint64(about.Bsize) < uint64(s.bytes) {
 		s.fail("ftruncate", syscall.ENOSPC)

@@ -6,7 +6,7 @@ use crate::trust::without_links_of_others;
 use crate::{Access, Error, File, Ownership, Result, beneath, safe_folder, trusted_folder};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, linkat, mkdirat, openat,
-    renameat, statat, unlinkat,
+    renameat, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -420,6 +420,14 @@ impl Folder {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let made = openat(&self.descriptor, ".", flags, mode);
         made.ok().map(File::from)
+    }
+
+    /// Makes a symbolic link directly in this folder, to a path that need not exist.
+    /// Errors: an entry has the name, or symlink(2) fails.
+    pub fn link_to(&self, name: &str, path: &Path) -> Result<()> {
+        let plain = self.plain("make", Path::new(name))?;
+        let made = symlinkat(path, &self.descriptor, plain);
+        made.map_err(|error| self.cannot("make", Path::new(name), error))
     }
 
     /// Renames an entry of this folder; fails over a folder that is not empty.

@@ -118,6 +118,9 @@ pub struct Parameter {
     /// replaces its `{}`. Conditions need clauses; others have some where a reader must know the value.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub when: BTreeMap<String, String>,
+    /// Values of other parameters with which this one has no effect, by their keys; a trailing `*` stands for any end.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub no_effect_where: BTreeMap<String, Vec<String>>,
     /// Values that change the system and need `--allow-system-changes`.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub system_changes: Vec<String>,
@@ -330,6 +333,17 @@ impl Experiment {
         {
             bail!("{path}: harm is p50, p99 or p99.9, and not {harm}");
         }
+        if let Some(unknown) = experiment
+            .parameters
+            .values()
+            .flat_map(|p| p.no_effect_where.keys())
+            .find(|other| !experiment.parameters.contains_key(*other))
+        {
+            let at = place(text, text.find("no_effect_where").unwrap_or(0));
+            bail!(
+                "{path}: {at}: no_effect_where names {unknown:?}, which is no parameter of the experiment"
+            );
+        }
         let unsaid = |p: &Parameter| {
             p.condition
                 && p.default
@@ -495,6 +509,24 @@ impl Experiment {
             }
         }
         Ok(())
+    }
+
+    /// The key and the value among these parameters with which a parameter has no effect; `None` where it has one.
+    pub fn obstacle<'a>(
+        &'a self,
+        key: &str,
+        parameters: &'a Parameters,
+    ) -> Option<(&'a str, &'a str)> {
+        let others = &self.parameters.get(key)?.no_effect_where;
+        others.iter().find_map(|(other, without)| {
+            let value = parameters.get(other)?;
+            let is_without = |word: &String| match word.strip_suffix('*') {
+                Some(start) => value.starts_with(start),
+                None => is_same_value(word, value),
+            };
+            let is_named = without.iter().any(is_without);
+            is_named.then_some((other.as_str(), value.as_str()))
+        })
     }
 
     /// Tells whether a parameter is a condition in which a program may be.

@@ -316,7 +316,13 @@ pub fn rebuilt(
     }
     into.write(file, text.as_bytes())?;
     furnish(&into)?;
-    compile::compile(&source, &source, false, terms, &into)?;
+    if file.ends_with(ZIG) {
+        let (library, functions) = zig::library(&text, &source, &into)?;
+        let calls = calls(&library, &functions, &into)?;
+        compile::compile(&calls, &library, true, terms, &into)?;
+    } else {
+        compile::compile(&source, &source, false, terms, &into)?;
+    }
     into.rename(WORKER, name)?;
     described(name, &into.path().join(name), terms.is_fresh, workers)
 }
@@ -439,16 +445,13 @@ pub fn build(
     };
     let text = || String::from_utf8(given.bytes.clone()).context("the source is not UTF-8");
     if path.extension().is_some_and(|end| end == ZIG) {
-        return build(
-            &zig::library(&text()?, path, folder)?,
-            terms,
-            folder,
-            workers,
-        );
+        let (library, functions) = zig::library(&text()?, path, folder)?;
+        let library = Some((library.as_path(), functions.as_str()));
+        return build_c(&given, library, terms, folder, workers);
     }
-    let is_compiled = functions.is_some() || is_compiled(path);
-    if is_compiled {
-        return build_c(&given, functions, terms, folder, workers);
+    if functions.is_some() || is_compiled(path) {
+        let library = functions.map(|functions| (path, functions));
+        return build_c(&given, library, terms, folder, workers);
     }
     ensure!(
         terms.peer.is_none(),
@@ -511,22 +514,28 @@ struct GivenSource<'a> {
     bytes: Vec<u8>,
 }
 
-/// Makes a worker of a C file, or of functions of a shared library.
+/// Calls of functions of a shared library, as a C source in this folder.
+/// Errors: it is no library, lacks a function, or another user can put libraries beside it.
+fn calls(library: &Path, functions: &str, folder: &Folder) -> Result<PathBuf> {
+    let text = library::source(functions)?;
+    library::check(&files::read_input(library, MOST_BYTES)?, library, functions)?;
+    library::check_beside(library)?;
+    folder.write(COPY, text.as_bytes())?;
+    Ok(folder.path().join(COPY))
+}
+
+/// Makes a worker of a C file, or of functions of a shared library: the given file, or one that was made of it.
 fn build_c(
     given: &GivenSource,
-    functions: Option<&str>,
+    library: Option<(&Path, &str)>,
     terms: FunctionTerms,
     folder: &Folder,
     workers: &[Worker],
 ) -> Result<Built> {
-    let absolute = std::path::absolute(given.path)?;
+    let absolute = std::path::absolute(library.map_or(given.path, |(path, _)| path))?;
     furnish(folder)?;
-    let source = if let Some(functions) = functions {
-        let text = library::source(functions)?;
-        library::check(&given.bytes, given.path, functions)?;
-        library::check_beside(&absolute)?;
-        folder.write(COPY, text.as_bytes())?;
-        folder.path().join(COPY)
+    let source = if let Some((_, functions)) = library {
+        calls(&absolute, functions, folder)?
     } else {
         parameters::check_paths(
             given.path,
@@ -539,7 +548,7 @@ fn build_c(
             copies::source(&given.bytes, &absolute, folder)?
         }
     };
-    compile::compile(&source, &absolute, functions.is_some(), terms, folder)?;
+    compile::compile(&source, &absolute, library.is_some(), terms, folder)?;
     ensure!(
         files::read_input(given.path, MOST_BYTES)? == given.bytes,
         "{} changed while it was compiled",

@@ -5,16 +5,16 @@ use super::{LIBRARY, programs, users};
 use crate::worker::with_this_process;
 use anyhow::{Context, Result, ensure};
 use files::Folder;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Ends of the names of functions that belong to a measured one.
 const COMPANIONS: [&str; 3] = ["_setup", "_result", "_teardown"];
 /// Folder of what the compiler keeps, which goes with the build.
 const CACHE: &str = "zig-cache";
 
-/// Compiles a Zig file to a library. The words by which it is measured: `LIBRARY:FUNCTION,FUNCTION`.
+/// Compiles a Zig file to a library: its path, and the functions to measure, `FUNCTION,FUNCTION`.
 /// Errors: there is no Zig, the file exports no function or does not compile, or another user can put files beside it.
-pub(super) fn library(text: &str, path: &Path, folder: &Folder) -> Result<String> {
+pub(super) fn library(text: &str, path: &Path, folder: &Folder) -> Result<(PathBuf, String)> {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let functions = functions(text);
     ensure!(!functions.is_empty(), "{}", users::to_write(&file, text));
@@ -34,7 +34,7 @@ pub(super) fn library(text: &str, path: &Path, folder: &Folder) -> Result<String
     command.arg(format!("-femit-bin={}", library.display()));
     command.arg(&path);
     compiled(&mut command, &path, folder, "zig build-lib")?;
-    Ok(format!("{}:{}", library.display(), functions.join(",")))
+    Ok((library, functions.join(",")))
 }
 
 /// Exported functions in the order of their lines, but for the companions of others.

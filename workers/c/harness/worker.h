@@ -130,6 +130,8 @@ const char *arena_text(const char *format, ...) __attribute__((format(printf, 1,
 const char *refused(const char *call, const char *hint);
 void fact(struct slot *s, const char *name, uint64_t value);
 void fact_word(struct slot *s, const char *name, const char *value);
+/* Records the name of a file's file system, such as `ext4`, as `file_system`, and returns its number (<linux/magic.h>). */
+uint32_t fact_file_system(struct slot *s, int fd);
 
 /* Content (content.c): the protocol's digest, pattern and index sequence. */
 uint64_t digest_of(const void *start, size_t bytes);

@@ -42,18 +42,32 @@ __attribute__((noreturn)) static void give_up(const struct capture *c, int statu
 
 /* ---- the digest of PROTOCOL.md, piece by piece; all pieces but the last are whole words ---- */
 
+static uint64_t word_at(const unsigned char *data)
+{
+    uint64_t word;
+    memcpy(&word, data, sizeof word);
+    return word;
+}
+
+/* The first bytes of a word, which are its lowest ones, and zeros. */
+static uint64_t cut(uint64_t word, size_t bytes)
+{
+    return bytes < 8 ? word & ((UINT64_C(1) << 8 * bytes) - 1) : word;
+}
+
+/* Reads up to 7 bytes behind the piece. */
 static void digest_piece(struct capture *c, const unsigned char *data, size_t bytes)
 {
-    uint64_t sum = c->sum, weight = c->weight, word;
+    uint64_t sum = c->sum, weight = c->weight, plain = c->plain;
     for (size_t i = 0; i < bytes; i += 8, weight += 2) {
-        word = 0;
-        memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
+        uint64_t word = cut(word_at(data + i), bytes - i);
         sum += word * weight;
-        c->plain += word;
+        plain += word;
         if (weight / 2 % 512 == 0)
             c->touched += word & 0xff;
     }
     c->sum = sum;
+    c->plain = plain;
     c->weight = weight;
 }
 
@@ -66,22 +80,18 @@ static uint64_t rotated(uint64_t x, int by)
 
 static uint64_t mixed(uint64_t number, const unsigned char *record, uint64_t payload)
 {
-    uint64_t first = 0, second = 0;
-    for (int i = 7; i >= 0; i--) {
-        first = first << 8 | record[i];
-        second = second << 8 | record[8 + i];
-    }
-    uint64_t x = rotated(first * 0x9E3779B97F4A7C15u, 23) ^ second;
+    uint64_t x = rotated(word_at(record) * 0x9E3779B97F4A7C15u, 23) ^ word_at(record + 8);
     x = rotated(x * 0xBF58476D1CE4E5B9u, 29) ^ payload;
     x *= 0x94D049BB133111EBu;
     return (x ^ x >> 32) * (2 * number + 1);
 }
 
+/* Reads up to 7 bytes behind the record, which are zeros. */
 static void expect_record(struct capture *c, const unsigned char *record, size_t frame)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < frame; i++)
-        sum += (uint64_t)record[RECORD_HEADER + i] << (8 * (i % 8));
+    for (size_t i = 0; i < frame; i += 8)
+        sum += word_at(record + RECORD_HEADER + i);
     c->headers += mixed(c->records, record, 0);
     c->payload += mixed(c->records, record, sum);
 }
@@ -121,12 +131,12 @@ static void little32(unsigned char *at, uint32_t value)
         at[i] = (unsigned char)(value >> 8 * i);
 }
 
-/* One's complement sum of RFC 1071, not yet folded to 16 bits. */
+/* One's complement sum of RFC 1071 over an even number of bytes, not yet folded to 16 bits. */
 static uint64_t checksum_add(uint64_t sum, const unsigned char *data, size_t bytes)
 {
-    for (size_t i = 0; i + 1 < bytes; i += 2)
+    for (size_t i = 0; i < bytes; i += 2)
         sum += (unsigned)data[i] << 8 | data[i + 1];
-    return bytes % 2 ? sum + ((unsigned)data[bytes - 1] << 8) : sum;
+    return sum;
 }
 
 static unsigned checksum_end(uint64_t sum)
@@ -147,7 +157,21 @@ static size_t frame_bytes(struct capture *c, uint64_t left)
     return left <= RECORD_HEADER + LARGEST_FRAME ? left - RECORD_HEADER : left - RECORD_HEADER - SMALLEST_RECORD;
 }
 
-static void put_headers(struct capture *c, unsigned char *frame, size_t bytes)
+/* The pattern as a packet's bytes, and zeros up to the next multiple of 8. Returns what they add to the packet's checksum: that
+ * sum may be taken over words of any width, in either byte order, and is turned at its end (RFC 1071). */
+static uint64_t put_payload(struct capture *c, unsigned char *payload, size_t bytes)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t word = cut(pattern_word(c->seed, c->payload_words++), bytes - i);
+        memcpy(payload + i, &word, sizeof word);
+        sum += (word & UINT32_MAX) + (word >> 32);
+    }
+    return __builtin_bswap16((uint16_t)~checksum_end(sum));
+}
+
+/* The headers of a packet whose payload adds this to its checksum. */
+static void put_headers(struct capture *c, unsigned char *frame, size_t bytes, uint64_t payload_sum)
 {
     uint64_t flow = next_random(c);
     unsigned char *ip = frame + ETHERNET, *udp = ip + IPV4;
@@ -164,7 +188,7 @@ static void put_headers(struct capture *c, unsigned char *frame, size_t bytes)
     big16(udp + 2, 50000);
     big16(udp + 4, (unsigned)udp_bytes);
     big16(udp + 6, 0);
-    unsigned sum = checksum_end(checksum_add(checksum_add(17 + udp_bytes, ip + 12, 8), udp, udp_bytes));
+    unsigned sum = checksum_end(checksum_add(checksum_add(17 + udp_bytes + payload_sum, ip + 12, 8), udp, UDP));
     big16(udp + 6, sum ? sum : 0xffff);
 }
 
@@ -175,13 +199,10 @@ static void put_record(struct capture *c, unsigned char *at, size_t frame)
     little32(at + 4, (uint32_t)(c->time_us % 1000000));
     little32(at + 8, (uint32_t)frame);
     little32(at + 12, (uint32_t)frame);
-    unsigned char *payload = at + RECORD_HEADER + ETHERNET + IPV4 + UDP;
-    size_t bytes = frame - (ETHERNET + IPV4 + UDP);
-    for (size_t i = 0; i < bytes; i += 8) {
-        uint64_t word = pattern_word(c->seed, c->payload_words++);
-        memcpy(payload + i, &word, bytes - i < 8 ? bytes - i : 8);
-    }
-    put_headers(c, at + RECORD_HEADER, frame);
+    const size_t headers = ETHERNET + IPV4 + UDP;
+    uint64_t payload_sum = put_payload(c, at + RECORD_HEADER + headers, frame - headers);
+    put_headers(c, at + RECORD_HEADER, frame, payload_sum);
+    memset(at + RECORD_HEADER + frame, 0, 8);
     expect_record(c, at, frame);
     c->records++;
 }
@@ -345,7 +366,7 @@ static int make_capture_main(int argc, char **argv)
     c.part = argc == 4 ? argv[3] : arena_text("%s.%d.part", c.path, getpid());
     c.random = c.seed | 1;
     c.time_us = 1000000000000000;
-    c.piece = arena(PIECE + RECORD_HEADER + LARGEST_FRAME + FILE_HEADER);
+    c.piece = arena(PIECE + RECORD_HEADER + LARGEST_FRAME + FILE_HEADER + 8);
     if (bytes < SMALLEST_FILE)
         give_up(&c, 3, c.path, arena_text("a capture with one packet has at least %d bytes", SMALLEST_FILE));
     const char *note = arena_text("%s.digest", c.path), *slash = strrchr(c.path, '/');

@@ -39,7 +39,7 @@ pub const SUMMARY: &str = "summary.json";
 /// Page of the run.
 pub const PAGE: &str = "report.html";
 /// Names of the source of a user's functions in the folder of their run.
-pub const KEPT_SOURCES: [&str; 9] = [
+pub const KEPT_SOURCES: [&str; 10] = [
     "functions.c",
     "functions.cpp",
     "functions.cc",
@@ -49,6 +49,7 @@ pub const KEPT_SOURCES: [&str; 9] = [
     "functions.rs",
     "functions.go",
     "functions.java",
+    "functions.zig",
 ];
 /// The keyed seal of a run whose functions were saved as a baseline.
 const BASELINE: &str = "baseline.seal";

@@ -3,10 +3,11 @@
 use super::labels::LabelledGroup;
 use super::wording;
 use record::sizes::{about_size, format_ns};
-use record::summary::{CacheFit, Role};
+use record::summary::{CacheFit, FactProof, Role};
 use stats::estimate::Drift;
 use stats::quantile::median;
 use stats::steady::Label;
+use std::collections::BTreeSet;
 
 /// The memory that these methods work on, against the last cache: `working set 128 KiB: fits the last-level cache`.
 pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
@@ -42,6 +43,24 @@ pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
             places.join(" or ")
         )
     }
+}
+
+/// File systems of the files that these methods used: `files on ext4`; empty where none is recorded.
+pub(crate) fn file_systems(group: LabelledGroup, cells: &[usize]) -> String {
+    let recorded = |cell: &usize| match group.cell(*cell).proofs.get("file_system")? {
+        FactProof::Words(names) => Some(names),
+        FactProof::Number { .. } => None,
+    };
+    let names: BTreeSet<&str> = cells
+        .iter()
+        .filter_map(recorded)
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!("files on {}", Vec::from_iter(names).join(" and "))
 }
 
 /// Ratios that drifted while they were measured.

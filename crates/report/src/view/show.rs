@@ -235,9 +235,18 @@ fn is_function(line: &str) -> bool {
         "@Baseline",
     ];
     at_start.iter().any(|begin| line.starts_with(begin))
+        || line.strip_prefix("export fn ").is_some_and(is_measured_zig)
         || marks
             .iter()
             .any(|begin| line.trim_start().starts_with(begin))
+}
+
+/// Tells whether an exported function of a Zig file is measured: its line from its name on. Functions with these ends belong
+/// to a measured one and are not timed.
+fn is_measured_zig(line: &str) -> bool {
+    let name = line.split('(').next().unwrap_or_default();
+    let ends = ["_setup", "_result", "_teardown"];
+    !ends.iter().any(|end| name.ends_with(end))
 }
 
 #[cfg(test)]
@@ -300,5 +309,7 @@ METHOD(b, .name = "mmap-populate", .run = populated);
         let java = "class F {\n    @pagewise.Bench\n    static long a(pagewise.Run run) {\n        try (var phase = run.phase(\"x\")) {\n            work();\n        }\n        \
                     return 1;\n    }\n\n    @Baseline\n    static void b() {\n        whole();\n    }\n}\n";
         assert_eq!(covered_lines("F.java", java), ["work();", "whole();"]);
+        let zig = "export fn a(_: ?*anyopaque) void {\n    whole();\n}\n\nexport fn a_result(_: ?*anyopaque) u64 {\n    return 1;\n}\n";
+        assert_eq!(covered_lines("f.zig", zig), ["whole();"]);
     }
 }

@@ -111,6 +111,10 @@ void files_begin(struct slot *s, struct files *f, bool packed, size_t turns)
         snprintf(names[i], NAME_BYTES, "%06zu", i);
     f->names = (const char (*)[NAME_BYTES])names;
     make(s, f);
+    int folder = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    check_done(s, folder < 0, "open");
+    (void)fact_file_system(s, folder);
+    close(folder);
     settle_all(s, f, packed);
     s->ops = f->count;
     s->phase_bytes = f->total;

@@ -142,6 +142,7 @@ struct load load_begin(struct slot *s)
     make_file(s, &l);
     load_open(&l, 0);
     load_check(s, &l);
+    (void)fact_file_system(s, l.file);
     bool cold = key_is(s, "cache", "cold");
     size_t cached = (cold ? make_cold : make_hot)(s, l.file, l.bytes);
     if (cold && cached == l.bytes)

@@ -137,6 +137,7 @@ struct output output_begin(struct slot *s)
     choose_order(s, &o);
     s->ops = o.bytes / s->page_bytes;
     o.folder = output_place(s, key_word(s, "place"));
+    (void)fact_file_system(s, o.folder);
     snprintf(o.name, sizeof o.name, "%s-output", launch_name());
     snprintf(o.fresh, sizeof o.fresh, "%s-output-fresh", launch_name());
     unlinkat(o.folder, o.name, 0);

@@ -5,12 +5,15 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 /* cachestat(2) has one number on every architecture; older headers lack it. */
 #ifndef SYS_cachestat
 #define SYS_cachestat 451
 #endif
+
+enum { OVERLAYFS = 0x794c7630 };
 
 struct cache_range {
     uint64_t offset, bytes;
@@ -50,8 +53,11 @@ size_t resident_bytes(struct slot *s, int descriptor, size_t bytes)
 {
     struct cache_range range = {0, bytes};
     struct cache_status status = {0};
+    struct statfs about;
     size_t resident;
-    if (syscall(SYS_cachestat, descriptor, &range, &status, 0) == 0)
+    /* The pages of a file on overlayfs are those of the file below, of which cachestat(2) knows nothing: it says 0. */
+    bool is_overlay = fstatfs(descriptor, &about) == 0 && (uint32_t)about.f_type == OVERLAYFS;
+    if (!is_overlay && syscall(SYS_cachestat, descriptor, &range, &status, 0) == 0)
         resident = status.cached * s->page_bytes;
     else /* too old, not this file's owner, or a container's filter: the older call tells these apart */
         resident = resident_by_mincore(s, descriptor, bytes);

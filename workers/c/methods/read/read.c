@@ -264,6 +264,7 @@ void read_end(struct slot *s, struct input *in, uint64_t calls)
     uint64_t own = in->after.own_bytes - in->before.own_bytes, device = in->after.device_bytes - in->before.device_bytes;
     /* The count that was taken before was itself taken by one read call. */
     uint64_t read_calls = in->after.read_calls - in->before.read_calls;
+    (void)fact_file_system(s, in->descriptor);
     fact(s, "peak_rss_bytes", in->peak_rss_bytes);
     fact(s, "read_calls", read_calls ? read_calls - 1 : 0);
     fact(s, "call_bytes", in->after.call_bytes - in->before.call_bytes);

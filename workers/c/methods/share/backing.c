@@ -39,21 +39,8 @@ void share_check_room(struct slot *s, int fd)
 
 bool share_in_memory(struct slot *s, int fd)
 {
-    static const struct {
-        unsigned long magic;
-        const char *name;
-    } known[] = {{TMPFS_MAGIC, "tmpfs"},   {RAMFS_MAGIC, "ramfs"},         {HUGETLBFS_MAGIC, "hugetlbfs"},
-                 {EXT4_SUPER_MAGIC, "ext4"}, {XFS_SUPER_MAGIC, "xfs"},     {BTRFS_SUPER_MAGIC, "btrfs"},
-                 {OVERLAYFS_SUPER_MAGIC, "overlayfs"}, {NFS_SUPER_MAGIC, "nfs"}, {F2FS_SUPER_MAGIC, "f2fs"}};
-    unsigned long magic = (unsigned long)(uint32_t)file_system_of(s, fd).f_type;
-    static char number[24];
-    snprintf(number, sizeof number, "0x%lx", magic);
-    const char *name = number;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].magic == magic)
-            name = known[i].name;
+    uint32_t magic = fact_file_system(s, fd);
     bool in_memory = magic == TMPFS_MAGIC || magic == RAMFS_MAGIC || magic == HUGETLBFS_MAGIC;
-    fact_word(s, "file_system", name);
     fact(s, "in_memory", in_memory);
     return in_memory;
 }

@@ -79,12 +79,10 @@ void store_open(struct slot *s, struct store *st, int flags)
     st->image = image;
     st->stored_bytes = append ? 2 * st->ops * s->bytes : st->file_bytes;
     int fd = open(st->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    struct statfs status;
     if (fd < 0)
         fail(s, "open");
-    if (fstatfs(fd, &status) != 0)
-        fail(s, "fstatfs");
-    bool in_memory = status.f_type == 0x01021994 || status.f_type == 0x858458f6; /* tmpfs, ramfs */
+    uint32_t kind = fact_file_system(s, fd);
+    bool in_memory = kind == 0x01021994 || kind == 0x858458f6; /* tmpfs, ramfs */
     fact(s, "in_memory", in_memory);
     if (in_memory) {
         unlink(st->path);

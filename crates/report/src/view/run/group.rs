@@ -110,7 +110,8 @@ fn of_group(measured: &MeasuredGroup, rows: &RankedRows, is_pictured: bool) -> V
 
 fn heading(group: LabelledGroup, rows: &RankedRows) -> String {
     let footprint = sentences::footprint(group, &rows.ordinary());
-    let parts: Vec<String> = [group.setting(), footprint]
+    let file_systems = sentences::file_systems(group, &rows.ordinary());
+    let parts: Vec<String> = [group.setting(), footprint, file_systems]
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect();
