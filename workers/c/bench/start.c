@@ -1,5 +1,5 @@
-/* Two ways to add up a square table, compared with each other: pagewise bench THIS_FILE. Both read every number once and come to
- * the same; only the order differs. Everything that the macros do is in pagewise.h, which `pagewise bench --header` prints. */
+/* Two ways to add up a square table, compared with each other: pagewise bench THIS_FILE. Both read every number once and come
+ * to the same; only the order differs. All that the macros do is in pagewise.h, which `pagewise bench --header` prints. */
 #include <pagewise.h>
 #include <stdlib.h>
 #include <string.h>

@@ -394,7 +394,7 @@ pub fn list(claims: &[&Claim], here: &BTreeMap<String, Word>) -> Document {
         "{}; {crossovers} of a crossover; {absent} that need what Pagewise has not (-). pagewise claims ID measures one.",
         count(claims.len(), "claim")
     );
-    let search = "pagewise claims list --about WORD shows those about a call, an experiment or an author (fsync, mmap, lucene); \
+    let search = "pagewise claims list --about WORD shows those about a call, an experiment or an author (fsync, mmap); \
                   without list they are measured.";
     let head = (claims.len() > FEW).then(|| Block::text(search));
     let blocks = head
