@@ -248,7 +248,7 @@ fn any_pause_and_any_block_may_be_asked_for() {
     );
 }
 
-/// Whoever names methods gets those, by the usual worker and under the usual condition, unless more is asked for.
+/// Named methods run by the usual worker under the usual condition, unless more is requested.
 #[test]
 fn named_methods_bring_no_variants_that_nobody_asked_for() {
     let place = Place::new();
