@@ -412,8 +412,13 @@ fn remark_course(request: &Request, course: &Course) {
         );
     }
     if !course.conditions && request.states.is_none() {
+        let below = if request.subject.is_overview() {
+            format!("below {CONDITIONS_BUDGET_S:.0} s ")
+        } else {
+            String::new()
+        };
         remark!(
-            "below {CONDITIONS_BUDGET_S:.0} s each question is measured in its usual condition only; others may reverse an answer"
+            "{below}each question is measured in its usual condition only; others may reverse an answer"
         );
     }
     if course.once {

@@ -47,7 +47,8 @@ pub enum Subject {
 }
 
 impl Subject {
-    fn is_overview(&self) -> bool {
+    /// Tells whether it is the overview of all experiments.
+    pub fn is_overview(&self) -> bool {
         matches!(self, Subject::Named(names) if names.is_empty())
     }
 
@@ -167,7 +168,11 @@ impl Request {
         Ok(Course {
             budget_s,
             list,
-            conditions: !overview || budget_s >= CONDITIONS_BUDGET_S && self.states.is_none(),
+            conditions: if overview {
+                budget_s >= CONDITIONS_BUDGET_S && self.states.is_none()
+            } else {
+                list != ParameterList::Short || !self.names_methods_alone()?
+            },
             precision,
             launches,
             once,
@@ -182,6 +187,17 @@ impl Request {
             self.budget_s.is_some() || self.precision.is_some() || self.launches.is_some();
         let is_free = is_named && !is_bounded && self.states.is_none();
         self.kind == Kind::Run && (self.watch || is_free)
+    }
+
+    /// Tells whether methods are named, and neither states nor precision nor launches: they are measured under their usual
+    /// condition, where no other is set.
+    fn names_methods_alone(&self) -> Result<bool> {
+        let is_chosen = self.precision.is_some() || self.launches.is_some();
+        let mut is_named = false;
+        for name in self.subject.selectors() {
+            is_named |= Selector::parse(&name)?.method.is_some();
+        }
+        Ok(self.kind == Kind::Run && is_named && !is_chosen && self.states.is_none())
     }
 
     /// Names of the experiments that are selected by name.
@@ -441,8 +457,10 @@ mod tests {
         assert_eq!(given.list, ParameterList::Short);
         assert_eq!(given.precision, 0.0);
         assert_eq!(given.launches, (LAUNCHES.0, MOST_LAUNCHES));
+        assert!(!usual.conditions && !given.conditions);
         let ample = course(fault(), Some(500.0));
         assert_eq!(ample.list, ParameterList::Default);
+        assert!(ample.conditions);
     }
 
     #[test]
@@ -453,6 +471,7 @@ mod tests {
             (usual.budget_s, usual.list, usual.precision),
             (NAMED_BUDGET_S, ParameterList::Look, OVERVIEW_PRECISION)
         );
+        assert!(usual.conditions);
         assert_eq!(course(fault(), Some(5.0)).list, ParameterList::Look);
         assert_eq!(course(fault(), Some(500.0)).list, ParameterList::Default);
         let precise = Request {

@@ -237,6 +237,12 @@ fn selected<'a>(
     selector: &Selector,
     wish: &Wish,
 ) -> Result<Vec<(&'a Method, String)>> {
+    // Usual conditions alone are those of the usual workers.
+    let list = if wish.conditions {
+        wish.sizes
+    } else {
+        ParameterList::Look
+    };
     let names: Vec<String> = match &selector.worker {
         Some(pattern) if pattern.contains('*') => matching_workers(
             std::slice::from_ref(pattern),
@@ -246,7 +252,7 @@ fn selected<'a>(
         ),
         Some(name) => vec![name.clone()],
         None => matching_workers(
-            experiment.usual_workers(wish.sizes),
+            experiment.usual_workers(list),
             experiment,
             workers,
             selector.method.as_deref(),

@@ -40,7 +40,7 @@ fn the_file_to_start_from_gives_a_table_and_is_not_replaced() {
     );
     let (result, summary) = measured(&place, file, &["--set", "bytes=64KiB"]);
     assert_eq!(result.code, 0, "{}", result.err);
-    for function in ["touch_each_page", "fill_all"] {
+    for function in ["by_columns", "by_rows"] {
         assert!(
             is_measured(cell(&summary, &format!("bench/{function}@own"), &[])),
             "{function}"

@@ -53,6 +53,12 @@ fn claims_are_found_by_what_they_say() {
         1,
         "a word's end is no word"
     );
+    let all = place.run(&["claims", "list"]).out;
+    let head: Vec<&str> = all.lines().take(4).collect();
+    assert!(
+        all.lines().count() > 200 && head.join(" ").contains("list --about WORD"),
+        "{head:?}"
+    );
 }
 
 #[test]

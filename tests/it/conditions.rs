@@ -248,6 +248,38 @@ fn any_pause_and_any_block_may_be_asked_for() {
     );
 }
 
+/// Named methods run by the usual worker under the usual condition, unless more is requested.
+#[test]
+fn named_methods_bring_no_variants_that_nobody_asked_for() {
+    let place = Place::new();
+    let planned = |further: &[&str]| {
+        let words = ["run", "message/unix-stream", "message/pipe", "--dry-run"];
+        let result = place.run(&[&words[..], further].concat());
+        assert_eq!(result.code, 0, "{}", result.err);
+        let is_cell = |line: &&str| line.starts_with("message/");
+        let rows: Vec<String> = result
+            .out
+            .lines()
+            .filter(is_cell)
+            .map(str::to_owned)
+            .collect();
+        let cells = |row: &String| row.split_whitespace().last().unwrap().parse::<usize>();
+        let count: usize = rows.iter().map(|row| cells(row).unwrap()).sum();
+        (rows, count)
+    };
+    let (rows, usual) = planned(&[]);
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(
+        rows.iter().all(|row| row.contains("@c-O3+c-O3")),
+        "{rows:?}"
+    );
+    // A pause that is asked for is one more condition of each.
+    let (_, paused) = planned(&["--set", "idle=no,1ms"]);
+    assert_eq!(paused, 2 * usual);
+    let (_, all) = planned(&["--budget", "1h"]);
+    assert!(all > usual);
+}
+
 fn text(value: &serde_json::Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

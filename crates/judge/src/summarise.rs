@@ -6,6 +6,7 @@ use crate::contrast::outlook;
 use crate::contrast::rank::{best_possible, claims, floors, recommend, shares};
 use crate::contrast::verdicts::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
+use crate::sureness::Noise;
 use crate::{
     KnownMethods, contrast::calibration, contrast::conditions, contrast::frontier,
     contrast::states, contrast::tails, evidence::agreement::disagreements, sureness, warnings,
@@ -125,7 +126,8 @@ pub fn summarise(
     let (calibration, scores) = calibration::widen(&mut judged, &circumstances.kept_scores);
     calibration::confirm(&mut judged);
     let checks = calibration::checks(&judged, &scores, state.plan.margin);
-    let compared = comparisons(state, evidence, &compared_cells, &judged, &checks);
+    let mut compared = comparisons(state, evidence, &compared_cells, &judged, &checks);
+    withhold(state, evidence, &cells, &judged, &checks, &mut compared);
     let mut groups = Vec::with_capacity(judged.len());
     for ((judged, compared), aa) in judged.iter().zip(compared).zip(checks) {
         groups.push(GroupSummary {
@@ -196,6 +198,29 @@ fn comparisons(
         .collect();
     adjust(state, groups, &mut compared);
     compared
+}
+
+/// Takes the verdicts that a method is faster where noise is behind them.
+fn withhold(
+    state: &State,
+    evidence: &Evidence,
+    cells: &[CellSummary],
+    judged: &[Judged],
+    checks: &[Option<AaCheck>],
+    compared: &mut [Vec<CellComparison>],
+) {
+    let disturbed = warnings::disturbed_cells(state, evidence);
+    for ((judged, aa), compared) in judged.iter().zip(checks).zip(compared) {
+        let (group, aa) = (judged.group, aa.as_ref());
+        let headline = group.experiment.headline();
+        let headlines = compared.iter_mut().map(|c| &mut c.comparison);
+        let headlines = headlines.filter(|c| c.phase == headline).collect();
+        let noise = Noise {
+            aa,
+            disturbed: &disturbed,
+        };
+        noise.withhold(cells, group.baseline, headlines);
+    }
 }
 
 fn settings(state: &State) -> Settings {

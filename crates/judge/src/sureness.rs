@@ -1,7 +1,10 @@
 //! The degree to which an answer is sure: settled, early or noisy.
 
 use crate::evidence::{CellEvidence, Evidence};
-use record::summary::{AaCheck, CellSummary, GroupSummary, Recommendation, Summary, Sureness};
+use record::summary::{
+    AaCheck, CellSummary, Comparison, Doubt, GroupSummary, Recommendation, Role, Summary, Sureness,
+    Verdict,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Launches from which on it would be seen whether a ratio moves with time.
@@ -43,6 +46,77 @@ impl Spread {
     }
 }
 
+/// The noise behind the comparisons of a group.
+pub(crate) struct Noise<'a> {
+    /// The check of the group's duplicate.
+    pub aa: Option<&'a AaCheck>,
+    /// Cells of the run from whose launches something else took CPUs, memory or devices.
+    pub disturbed: &'a BTreeSet<usize>,
+}
+
+impl Noise<'_> {
+    /// Tells whether the check is weak after so many launches. A check of few launches is wide on any machine.
+    fn is_weak(&self, launches: usize) -> bool {
+        launches >= LAUNCHES_TO_SEE_DRIFT && self.aa.is_some_and(|aa| AaCheck::is_weak(&aa.ratio))
+    }
+
+    /// Takes from the methods of a group the verdict that they are faster, where noise is behind it: what is noisy is open. The
+    /// comparisons are those of the headline.
+    pub fn withhold(
+        &self,
+        cells: &[CellSummary],
+        baseline: Option<usize>,
+        headlines: Vec<&mut Comparison>,
+    ) {
+        let shown = headlines.iter().map(|comparison| &**comparison);
+        let is_weak = fewest_launches(cells, shown).is_some_and(|launches| self.is_weak(launches));
+        let half_width = self.aa.map_or(0.0, |aa| aa.ratio.half_width());
+        let is_disturbed = |cell: usize| self.disturbed.contains(&cell);
+        for comparison in headlines {
+            let contrast = &mut comparison.contrast;
+            let is_method = cells[comparison.cell].role == Role::Method;
+            if !is_method || !matches!(contrast.verdict, Verdict::Faster { .. }) {
+                continue;
+            }
+            comparison.doubt = if is_weak {
+                Some(Doubt::WeakCheck { half_width })
+            } else if is_disturbed(comparison.cell) || baseline.is_some_and(is_disturbed) {
+                Some(Doubt::Disturbed)
+            } else {
+                continue;
+            };
+            (contrast.verdict, contrast.holds_among_all) = (Verdict::NotSettled, true);
+        }
+    }
+
+    /// Tells whether disturbances are behind what a group shows: launches of its baseline, or of any of its methods where none of
+    /// them is shown to be faster. A method that is, and the baseline, were not disturbed.
+    fn meets<'a>(
+        &self,
+        cells: &[CellSummary],
+        group: &GroupSummary,
+        headlines: impl Iterator<Item = &'a Comparison>,
+    ) -> bool {
+        let ranked: Vec<&Comparison> = headlines.filter(|c| cells[c.cell].is_ranked()).collect();
+        let mut verdicts = ranked.iter().map(|c| c.contrast.overall());
+        let is_shown = verdicts.any(|verdict| matches!(verdict, Verdict::Faster { .. }));
+        let methods = ranked.iter().map(|c| c.cell).filter(|_| !is_shown);
+        let mut behind = group.baseline.into_iter().chain(methods);
+        behind.any(|cell| self.disturbed.contains(&cell))
+    }
+}
+
+/// The fewest launches behind a ratio of a ranked method; none without one.
+fn fewest_launches<'a>(
+    cells: &[CellSummary],
+    headlines: impl Iterator<Item = &'a Comparison>,
+) -> Option<usize> {
+    headlines
+        .filter(|comparison| cells[comparison.cell].is_ranked())
+        .filter_map(|comparison| Some(comparison.contrast.ratio?.launches))
+        .min()
+}
+
 /// Gives each group with comparisons the degree to which what they show is sure: a group is its condition's own evidence, its
 /// A/A check among it. No time is promised for an open answer that is noisy.
 pub(crate) fn mark(summary: &mut Summary, spread: &Spread) {
@@ -50,27 +124,30 @@ pub(crate) fn mark(summary: &mut Summary, spread: &Spread) {
     for warning in summary.warnings.iter().filter(|w| w.kind.is_disturbance()) {
         disturbed.extend(&warning.cells);
     }
+    let cells = &summary.cells;
     for group in &mut summary.groups {
         let headline = summary
             .experiments
             .iter()
             .find(|e| e.definition.name == group.experiment)
             .map_or("", |e| e.definition.headline());
-        let compared = group.comparisons.iter().filter(|c| c.phase == headline);
-        let launches = compared
-            .filter(|c| summary.cells[c.cell].is_ranked())
-            .filter_map(|c| Some(c.contrast.ratio?.launches))
-            .min();
-        let is_weak = group.aa.is_some_and(|aa| AaCheck::is_weak(&aa.ratio));
-        let lacks_check = group.aa.is_none() && has_duplicate(&summary.cells, group);
+        let compared = || {
+            let comparisons = group.comparisons.iter();
+            comparisons.filter(move |comparison| comparison.phase == headline)
+        };
+        let launches = fewest_launches(cells, compared());
+        let noise = Noise {
+            aa: group.aa.as_ref(),
+            disturbed: &disturbed,
+        };
+        let lacks_check = group.aa.is_none() && has_duplicate(cells, group);
         group.sureness = match (group.recommendation, launches) {
             (Recommendation::Nothing, _) | (_, None) => None,
-            _ if group.cells.iter().any(|cell| disturbed.contains(cell)) => Some(Sureness::Noisy),
+            _ if noise.meets(cells, group, compared()) => Some(Sureness::Noisy),
             (_, Some(launches)) if lacks_check || launches < LAUNCHES_TO_SEE_DRIFT => {
                 Some(Sureness::Early)
             }
-            // A check of few launches is wide on any machine.
-            _ if is_weak => Some(Sureness::Noisy),
+            (_, Some(launches)) if noise.is_weak(launches) => Some(Sureness::Noisy),
             _ if group.baseline.is_some_and(|cell| spread.is_close(cell)) => Some(Sureness::Early),
             _ => Some(Sureness::Settled),
         };
@@ -93,6 +170,7 @@ fn has_duplicate(cells: &[CellSummary], group: &GroupSummary) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use record::summary::{Ratio, Warning, WarningKind};
 
     /// The recorded run with these launches behind each ratio, and this warning on the baseline of its first group with an answer.
@@ -188,5 +266,106 @@ mod tests {
             phase: "touch".to_owned(),
         };
         assert_eq!(marked(40, Some(shown)), Some(Sureness::Settled));
+    }
+
+    /// The first group with an answer of the recorded run, with these ratios and cells disturbed, after withholding and marking.
+    fn withheld(
+        logs: &[f64],
+        launches: usize,
+        half_width: f64,
+        disturbed: &[bool],
+    ) -> (Summary, usize, BTreeSet<usize>) {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/fixtures/runs/ordinary/summary.json"
+        );
+        let mut summary: Summary =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let at = summary
+            .groups
+            .iter()
+            .position(|group| group.baseline.is_some());
+        let at = at.unwrap();
+        let group = &mut summary.groups[at];
+        let masked = group.cells.iter().zip(disturbed.iter().cycle());
+        let disturbed: BTreeSet<usize> = masked.filter(|(_, is)| **is).map(|(c, _)| *c).collect();
+        for (comparison, log) in group.comparisons.iter_mut().zip(logs.iter().cycle()) {
+            let ratio = Ratio::of_log(*log, 0.01, 9.0, launches, 0.95).unwrap();
+            comparison.contrast = record::summary::Contrast::alone(Some(ratio), 0.02);
+            comparison.doubt = None;
+        }
+        let ratio = Ratio::of_log(0.0, half_width / 2.1, 20.0, 20, 0.95).unwrap();
+        group.aa = Some(AaCheck {
+            cell: group.baseline.unwrap(),
+            ratio,
+            z: 0.0,
+            p: 1.0,
+            differs: false,
+            weak: AaCheck::is_weak(&ratio),
+        });
+        let noise = Noise {
+            aa: group.aa.as_ref(),
+            disturbed: &disturbed,
+        };
+        let headline = summary.experiments[0].headline.clone();
+        let headlines = group.comparisons.iter_mut();
+        let headlines = headlines.filter(|c| c.phase == headline).collect();
+        noise.withhold(&summary.cells, group.baseline, headlines);
+        summary.warnings = vec![Warning {
+            kind: WarningKind::Steal { share: 0.3 },
+            at: String::new(),
+            cells: disturbed.iter().copied().collect(),
+        }];
+        let spread = Spread::default();
+        mark(&mut summary, &spread);
+        (summary, at, disturbed)
+    }
+
+    proptest! {
+        /// The law: no ranked method is shown to be faster under a condition that is noisy.
+        #[test]
+        fn what_is_noisy_is_never_faster(
+            logs in prop::collection::vec(-1.0f64..1.0, 1..6),
+            launches in 2usize..40,
+            half_width in 0.01f64..0.5,
+            disturbed in prop::collection::vec(any::<bool>(), 1..6),
+        ) {
+            let (summary, at, disturbed) = withheld(&logs, launches, half_width, &disturbed);
+            let group = &summary.groups[at];
+            let headline = &summary.experiments[0].headline;
+            let ranked = group.comparisons.iter().filter(|c| c.phase == *headline);
+            let mut faster = ranked
+                .filter(|c| summary.cells[c.cell].is_ranked())
+                .filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }));
+            if group.sureness == Some(Sureness::Noisy) {
+                prop_assert!(faster.next().is_none());
+            }
+            prop_assert!(faster.all(|c| !disturbed.contains(&c.cell)));
+        }
+    }
+
+    #[test]
+    fn a_method_that_looks_faster_is_open_where_it_is_noisy_and_faster_where_it_is_not() {
+        let shown = |half_width: f64, launches: usize, disturbed: &[bool]| {
+            let (summary, at, _) = withheld(&[-1.0], launches, half_width, disturbed);
+            let headline = summary.experiments[0].headline.clone();
+            let mut compared = summary.groups[at].comparisons.iter();
+            let is_ranked = |c: &&Comparison| summary.cells[c.cell].is_ranked();
+            let first = compared
+                .find(|c| c.phase == headline && is_ranked(c))
+                .unwrap();
+            (
+                first.doubt,
+                matches!(first.contrast.overall(), Verdict::Faster { .. }),
+            )
+        };
+        assert_eq!(shown(0.05, 20, &[false]), (None, true));
+        assert_eq!(shown(0.05, 20, &[true]), (Some(Doubt::Disturbed), false));
+        assert!(matches!(
+            shown(0.4, 20, &[false]),
+            (Some(Doubt::WeakCheck { .. }), false)
+        ));
+        // A check of few launches is wide on any machine.
+        assert_eq!(shown(0.4, 5, &[false]), (None, true));
     }
 }

@@ -12,7 +12,7 @@ use record::{
     command::KeptCommand, experiment::Experiment, kind::Kind, outcome::Status, state::State,
 };
 use stats::steady::Label;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The share of rounds with an involuntary switch above which a cell is flagged.
 const INTERRUPTED_SHARE: f64 = 0.25;
@@ -35,14 +35,13 @@ const MOST_NAMED: usize = 3;
 type Test = fn(&State, &Evidence, &Summary) -> Vec<Warning>;
 
 /// All tests, in the order in which their warnings are shown.
-const TESTS: [Test; 13] = [
+const TESTS: [Test; 12] = [
     damaged,
     another_run,
     aa_differs,
     beaten,
     below_floor,
-    disturbed,
-    memory_pressure,
+    of_disturbed,
     unsteady,
     lost_states,
     levels,
@@ -176,8 +175,25 @@ fn of_cells<D: IntoIterator<Item = WarningKind>>(
     warnings
 }
 
+fn of_disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+    disturbances(state, evidence)
+}
+
+fn disturbances(state: &State, evidence: &Evidence) -> Vec<Warning> {
+    let mut warnings = disturbed(state, evidence);
+    warnings.extend(memory_pressure(state, evidence));
+    warnings
+}
+
+/// Cells from whose launches something else took CPUs, memory or devices.
+pub(crate) fn disturbed_cells(state: &State, evidence: &Evidence) -> BTreeSet<usize> {
+    let warnings = disturbances(state, evidence).into_iter();
+    let disturbing = warnings.filter(|warning| warning.kind.is_disturbance());
+    disturbing.flat_map(|warning| warning.cells).collect()
+}
+
 /// Shares of a cell's time that others took, and launches that a counter flags. Steal is judged over a cell as a whole.
-fn disturbed(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn disturbed(state: &State, evidence: &Evidence) -> Vec<Warning> {
     of_cells(state, evidence, |index, cell| {
         // A long round meets other processes on any machine; a short one only on a crowded one.
         let interrupted = interrupted_share(cell).filter(|share| *share > INTERRUPTED_SHARE);
@@ -213,7 +229,7 @@ fn count(cell: &CellEvidence, holds: impl Fn(&CellLaunch) -> bool) -> LaunchCoun
     }
 }
 
-fn memory_pressure(state: &State, evidence: &Evidence, _: &Summary) -> Vec<Warning> {
+fn memory_pressure(state: &State, evidence: &Evidence) -> Vec<Warning> {
     of_cells(state, evidence, |_, cell| {
         let count = count(cell, |l| {
             let waited_us = l

@@ -129,7 +129,7 @@ proptest! {
         let within = holds && low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin;
         prop_assert_eq!(sentence.starts_with("within"), within, "{}", sentence);
         let brief = verdict_briefly(&comparison);
-        prop_assert_eq!(brief.starts_with("not settled"), sentence.starts_with("not settled"), "{} / {}", brief, sentence);
+        prop_assert_eq!(brief.starts_with("open"), sentence.starts_with("open"), "{} / {}", brief, sentence);
         for word in ["faster", "slower"] {
             let away = if word == "faster" { ratio.low >= 1.0 } else { ratio.high <= 1.0 };
             prop_assert!(!(away && brief.contains(word)), "{brief} beside {low}–{high}");
@@ -159,12 +159,12 @@ fn the_sentences_read_as_people_speak() {
     assert_eq!(
         said(0.91, 0.5, 1.04),
         (
-            "not settled: between 9.0 % faster and 4.0 % slower".into(),
-            "not settled: 9.0 % faster–4.0 % slower".into()
+            "open: between 9.0 % faster and 4.0 % slower".into(),
+            "open: 9.0 % faster–4.0 % slower".into()
         )
     );
     assert_eq!(said(22456.0, 0.5, 19_200_311.0).0, "at least 22456× slower");
-    assert_eq!(said(0.96, 0.5, 0.985).1, "not settled: 1.5–4.0 % faster");
+    assert_eq!(said(0.96, 0.5, 0.985).1, "open: 1.5–4.0 % faster");
     assert_eq!(
         said(0.99, 0.5, 1.01),
         (
@@ -174,7 +174,7 @@ fn the_sentences_read_as_people_speak() {
     );
     assert_eq!(
         verdict_briefly(&comparison(0.8, 0.5, 0.9, 0.02, false)),
-        "not settled¹: 10–20 % faster"
+        "open¹: 10–20 % faster"
     );
 }
 

@@ -1,5 +1,5 @@
-/* Two ways to fill memory, compared with each other: pagewise bench THIS_FILE. Everything that the macros do is in pagewise.h,
- * which `pagewise bench --header` prints. */
+/* Two ways to add up a square table, compared with each other: pagewise bench THIS_FILE. Both read every number once and come
+ * to the same; only the order differs. All that the macros do is in pagewise.h, which `pagewise bench --header` prints. */
 #include <pagewise.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,32 +7,47 @@
 /* Every function is measured at each of these values. */
 PARAM(bytes, "1MiB,64MiB");
 
-/* The others are compared with this one. */
-BASELINE(touch_each_page)
+static size_t side_of(size_t bytes)
 {
-    size_t bytes = VALUE(bytes);
-    char *p = malloc(bytes); /* setup: not timed */
-    if (!p)
-        FAIL("malloc");
-    PHASE("fill") /* exactly what is between these braces is timed */
-    {
-        for (size_t at = 0; at < bytes; at += 4096)
-            p[at] = 1;
-    }
-    RESULT(p[0] + p[bytes - 4096]); /* every function must come to the same */
-    free(p);                        /* teardown: not timed */
+    size_t side = 1;
+    while (side * side * sizeof(unsigned) < bytes)
+        side *= 2;
+    return side;
 }
 
-BENCH(fill_all)
+/* The others are compared with this one. */
+BASELINE(by_columns)
 {
-    size_t bytes = VALUE(bytes);
-    char *p = malloc(bytes);
-    if (!p)
+    size_t side = side_of(VALUE(bytes)), size = side * side * sizeof(unsigned);
+    unsigned *table = malloc(size); /* setup: not timed */
+    uint64_t sum = 0;
+    if (!table)
         FAIL("malloc");
-    PHASE("fill")
+    memset(table, 1, size);
+    PHASE("sum") /* exactly what is between these braces is timed */
     {
-        memset(p, 1, bytes);
+        for (size_t column = 0; column < side; column++)
+            for (size_t row = 0; row < side; row++)
+                sum += table[row * side + column];
     }
-    RESULT(p[0] + p[bytes - 4096]);
-    free(p);
+    RESULT(sum); /* every function must come to the same */
+    free(table); /* teardown: not timed */
+}
+
+BENCH(by_rows)
+{
+    size_t side = side_of(VALUE(bytes)), size = side * side * sizeof(unsigned);
+    unsigned *table = malloc(size);
+    uint64_t sum = 0;
+    if (!table)
+        FAIL("malloc");
+    memset(table, 1, size);
+    PHASE("sum")
+    {
+        for (size_t row = 0; row < side; row++)
+            for (size_t column = 0; column < side; column++)
+                sum += table[row * side + column];
+    }
+    RESULT(sum);
+    free(table);
 }

@@ -341,23 +341,20 @@ impl ConditionedGroups<'_> {
         }
     }
 
-    /// Tells whether a group keeps its usual choice: no other method is faster there, or may be.
+    /// Tells whether a group keeps its usual choice, by its own answer: what is kept there is not open here.
     fn known_kept(&self, there: usize) -> KnownThere {
         let group = &self.groups[there];
         let others = group.cells.iter().copied().filter(|&cell| {
             group.baseline != Some(cell) && self.cells[cell].is_ranked() && !self.is_skipped(cell)
         });
-        let contrasts: Vec<Contrast> = others.map(|cell| self.contrast(there, cell)).collect();
-        let is_decided = |contrast: &Contrast| {
-            let verdict = contrast.overall();
-            matches!(verdict, Verdict::Slower { .. } | Verdict::Within { .. })
-        };
-        if self.has_no_baseline(there) {
+        let others: Vec<usize> = others.collect();
+        let is_measured = |cell: &usize| self.contrast(there, *cell).ratio.is_some();
+        if self.has_no_baseline(there) || others.is_empty() {
             KnownThere::Absent
-        } else if contrasts.iter().all(is_decided) {
-            KnownThere::Decided
-        } else if contrasts.iter().all(|contrast| contrast.ratio.is_none()) {
+        } else if !others.iter().any(is_measured) {
             KnownThere::Unmeasured
+        } else if matches!(group.recommendation, Recommendation::Keep { .. }) {
+            KnownThere::Decided
         } else {
             KnownThere::Unsettled
         }
@@ -477,6 +474,7 @@ mod tests {
     //! Answers under several conditions, from a recorded summary whose groups are put under conditions.
 
     use super::*;
+    use crate::sureness::Noise;
     use proptest::prelude::*;
     use record::experiment::{Experiment, Parameter, ParameterKind};
     use record::summary::{Comparison, Summary};
@@ -760,12 +758,52 @@ mod tests {
         assert_eq!(unmeasured, &VALUES[1..]);
     }
 
+    proptest! {
+        /// Two methods under three conditions, of which any may be noisy: what is noisy is open, here and next to it.
+        #[test]
+        fn no_noisy_condition_recommends_a_method(
+            logs in prop::collection::vec((-0.9f64..0.4, 0.01f64..0.2), 6),
+            noisy in prop::collection::vec(any::<bool>(), 3),
+        ) {
+            let bounds = |(log, half): &(f64, f64)| ((log - half).exp(), (log + half).exp());
+            let intervals: Vec<Vec<(f64, f64)>> =
+                logs.chunks(2).map(|pair| pair.iter().map(bounds).collect()).collect();
+            let (experiment, cells, mut groups) = question_with(&intervals, true);
+            let disturbed = groups.iter().zip(&noisy).filter(|(_, noisy)| **noisy);
+            let disturbed = disturbed.filter_map(|(group, _)| group.baseline).collect();
+            let noise = Noise { aa: None, disturbed: &disturbed };
+            for group in &mut groups {
+                let baseline = group.baseline;
+                noise.withhold(&cells, baseline, group.comparisons.iter_mut().collect());
+                group.recommendation = recommended(&group.comparisons, baseline.unwrap());
+            }
+            compare(&[experiment], &cells, &mut groups);
+            for (group, &is_noisy) in groups.iter().zip(&noisy) {
+                let is_change = matches!(group.recommendation, Recommendation::Use { .. });
+                prop_assert!(!(is_noisy && (is_change || !group.faster.is_empty())));
+                let is_everywhere = matches!(
+                    group.recommendation,
+                    Recommendation::Use { everywhere: true, .. }
+                );
+                prop_assert!(!(is_everywhere && noisy.contains(&true)));
+                let others = group.conditions.iter().chain(&group.elsewhere);
+                for other in others.filter(|other| noisy[other.group]) {
+                    let verdict = other.contrast.overall();
+                    let is_faster = matches!(verdict, Verdict::Faster { .. });
+                    prop_assert!(!is_faster);
+                }
+            }
+        }
+    }
+
     /// A usual choice that is kept, under three conditions of which two may be anything.
     #[test]
     fn a_usual_choice_is_kept_with_the_conditions_under_which_that_is_open() {
         const SLOWER: (f64, f64) = (1.2, 1.3);
         for (others, open) in [
             ([SLOWER, (0.99, 1.01)], 0),
+            // Whether it is slower is open, and not that it is kept.
+            ([SLOWER, (1.0, 1.1)], 0),
             ([SLOWER, (0.7, 1.4)], 1),
             ([(0.7, 1.1), (0.9, 1.4)], 2),
         ] {

@@ -147,13 +147,22 @@ pub struct AnswerCondition {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Doubt {
-    /// The A/A check of the group excludes no bias as large as the effect.
+    /// The A/A check of the group excludes no bias as large as the effect, or is weak after launches enough.
     WeakCheck {
         /// Half-width of the check, as a share.
         half_width: f64,
     },
     /// The launches have two levels, so that one interval describes neither.
     TwoLevels(Levels),
+    /// Something else took CPUs, memory or devices from the launches of the method or of the baseline.
+    Disturbed,
+}
+
+impl Doubt {
+    /// Tells whether a quieter machine may take the doubt away.
+    pub fn is_noise(&self) -> bool {
+        matches!(self, Doubt::WeakCheck { .. } | Doubt::Disturbed)
+    }
 }
 
 /// Two levels of one figure over launches.
@@ -193,8 +202,19 @@ impl Comparison {
         Some(match self.doubt {
             Some(Doubt::WeakCheck { half_width }) => low / (1.0 + half_width),
             Some(Doubt::TwoLevels(levels)) => low.min(levels.low),
-            None => low,
+            Some(Doubt::Disturbed) | None => low,
         })
+    }
+
+    /// The ratio of a method that looks faster by more than the margin, where noise withholds the verdict.
+    pub fn noisy_lead(&self, margin: f64) -> Option<Ratio> {
+        let is_noise = self.doubt.is_some_and(|doubt| doubt.is_noise());
+        let ratio = self.contrast.ratio.filter(|_| is_noise)?;
+        matches!(
+            Verdict::from_interval(ratio.low, ratio.high, margin),
+            Verdict::Faster { .. }
+        )
+        .then_some(ratio)
     }
 
     /// Tells whether it is shown to be faster than the baseline by more than the margin, or may be.

@@ -1,7 +1,11 @@
 //! Recommendations, in sentences: never a change that is not shown to help.
 
-use super::conditions::{ConditionClauses, own_condition, subject_names, subjects, sureness};
+use super::conditions::{
+    ConditionClauses, is_change_possible, own_condition, subject_names, subjects, sureness,
+    too_noisy,
+};
 use super::labels::LabelledGroup;
+use super::overview::partly;
 use super::wording;
 use record::outcome::Status;
 use record::summary::{BestClaim, Ratio, Recommendation, Role, Sureness, Verdict};
@@ -14,6 +18,14 @@ pub(crate) fn sentences(group: LabelledGroup) -> Vec<String> {
         .or_else(|| no_recommendation(group).map(str::to_owned))
         .into_iter()
         .collect();
+    let is_change = match group.group.recommendation {
+        Recommendation::Use { .. } | Recommendation::Depends { .. } => true,
+        Recommendation::Inconclusive { .. } => {
+            !group.group.faster.is_empty() || !group.group.elsewhere.is_empty()
+        }
+        Recommendation::Keep { .. } | Recommendation::Nothing => false,
+    };
+    sentences.extend(partly(group).filter(|_| is_change));
     let kinds = group.group.best.iter();
     let ranked = kinds.filter(|b| !b.group.is_empty() && b.ranked > 1);
     sentences.extend(ranked.map(|best| of_kind(group, best)));
@@ -29,18 +41,16 @@ pub(crate) fn in_short(group: LabelledGroup) -> String {
         .comparisons()
         .filter(|c| group.cell(c.cell).is_ranked());
     let ranked = ranked.filter_map(|c| Some((c.contrast.ratio?.ratio, c)));
-    let (mut faster, others): (Vec<_>, Vec<_>) = ranked.partition(|(_, comparison)| {
-        matches!(comparison.contrast.overall(), Verdict::Faster { .. })
-    });
+    let mut faster: Vec<_> = ranked
+        .filter(|(_, comparison)| matches!(comparison.contrast.overall(), Verdict::Faster { .. }))
+        .collect();
     faster.sort_by(|a, b| a.0.total_cmp(&b.0));
     let margin = margin(group);
     let finding = match faster.as_slice() {
-        [] if others
-            .iter()
-            .any(|(_, c)| c.contrast.overall() == Verdict::NotSettled) =>
-        {
-            format!("open: none is shown to be more than {margin} faster than {usual}")
-        }
+        [] if is_change_possible(group) => too_noisy(group).map_or_else(
+            || format!("open: whether another is more than {margin} faster than {usual}"),
+            |noisy| format!("open: {noisy}"),
+        ),
         [] => format!("keep {usual}: none is more than {margin} faster"),
         [(_, fastest), more @ ..] => {
             let finding = wording::verdict_briefly(fastest);
@@ -126,7 +136,7 @@ fn recommendation(group: LabelledGroup, best: &BestClaim) -> String {
 /// The gain of a recommended method; of several the range of all their intervals.
 fn gain(group: LabelledGroup, ratio: Ratio) -> String {
     if group.group.alike.is_empty() {
-        return wording::effect(wording::Direction::Faster, ratio.high, &ratio);
+        return wording::effect(wording::Direction::Faster, &ratio);
     }
     let contrasts = subjects(group)
         .into_iter()
@@ -188,7 +198,10 @@ fn kept(group: LabelledGroup, usual: usize) -> String {
         return format!("→ faster than {usual}: {names}; which is the fastest is open");
     }
     if is_open {
-        return format!("→ open: whether another is more than {margin} faster than {usual}");
+        return too_noisy(group).map_or_else(
+            || format!("→ open: whether another is more than {margin} faster than {usual}"),
+            |noisy| format!("→ open: {noisy}"),
+        );
     }
     let job = if faster(group, false).is_empty() {
         ""
@@ -231,10 +244,7 @@ fn around(group: LabelledGroup, best: &BestClaim, named: &[usize]) -> String {
         text += &format!("; within {margin} of {fastest}: {}", group.names(&within));
     }
     if !unsettled.is_empty() {
-        text += &format!(
-            "; not settled against {fastest}: {}",
-            group.names(&unsettled)
-        );
+        text += &format!("; open against {fastest}: {}", group.names(&unsettled));
     }
     text
 }
@@ -258,7 +268,7 @@ fn of_kind(group: LabelledGroup, best: &BestClaim) -> String {
         text += &format!("; within {margin} of it: {}", group.names(&best.within));
     }
     if !unsettled.is_empty() {
-        text += &format!("; not settled against it: {}", group.names(&unsettled));
+        text += &format!("; open against it: {}", group.names(&unsettled));
     }
     text
 }

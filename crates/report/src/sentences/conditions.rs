@@ -4,9 +4,10 @@
 use super::labels::LabelledGroup;
 use super::wording;
 use record::experiment::{Experiment, is_same_value};
+use record::outcome::Status;
 use record::parameters::Parameters;
 use record::sizes::BYTES;
-use record::summary::{AnswerCondition, Contrast, Recommendation, Sureness, Verdict};
+use record::summary::{AnswerCondition, Contrast, Ratio, Recommendation, Sureness, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The finding on methods under one condition.
@@ -91,18 +92,16 @@ impl ConditionClauses {
             let unknown = measured.iter().filter(|when| !known.contains(when));
             kept = unknown.map(|when| definition.clause(when)).collect();
         }
-        if with_its && here.is_none() {
+        let is_depending = matches!(group.group.recommendation, Recommendation::Depends { .. });
+        if with_its && here.is_none() && (is_elsewhere || is_depending) {
+            // Where its method is faster, its own condition has a finding.
             let own_clause = Some(own_condition(group)).filter(|clause| !clause.is_empty());
-            match group.group.recommendation {
-                Recommendation::Inconclusive { .. } if is_elsewhere => {
-                    unsettled = own_clause.into_iter().chain(unsettled).collect();
-                }
-                // Where its method is faster, its own condition has a finding.
-                Recommendation::Depends { .. } => {
-                    kept = own_clause.into_iter().chain(kept).collect();
-                }
-                _ => {}
-            }
+            let list = if is_elsewhere || is_change_possible(group) {
+                &mut unsettled
+            } else {
+                &mut kept
+            };
+            *list = own_clause.into_iter().chain(list.drain(..)).collect();
         }
         let maybe_faster = maybe_faster(group).filter(|_| here.is_none());
         let mut settled: Vec<ConditionFinding> = here.into_iter().chain(others).collect();
@@ -114,7 +113,10 @@ impl ConditionClauses {
             .into_iter()
             .partition(FindingLine::is_faster);
         let sentences = |lines: Vec<FindingLine>| -> Vec<String> {
-            lines.iter().map(|line| line.sentence(group)).collect()
+            let lines = lines.iter();
+            lines
+                .map(|line| line.sentence(group, &line.amount(group)))
+                .collect()
         };
         ConditionClauses {
             method: method(group),
@@ -270,6 +272,31 @@ pub(crate) fn is_open_here(group: LabelledGroup) -> bool {
         Recommendation::Inconclusive { .. }
     );
     is_open && group.group.faster.is_empty()
+}
+
+/// Tells whether a ranked method is faster under a group's own condition, or may be: otherwise the usual choice is kept.
+pub(crate) fn is_change_possible(group: LabelledGroup) -> bool {
+    let margin = group.summary().settings.margin;
+    group.comparisons().any(|comparison| {
+        let cell = group.cell(comparison.cell);
+        let is_rival = cell.is_ranked() && cell.outcome.status == Status::Ok;
+        is_rival && comparison.may_be_faster(margin)
+    })
+}
+
+/// A sentence on the methods that look faster under a group's own condition where noise leaves that open; none without one.
+pub(crate) fn too_noisy(group: LabelledGroup) -> Option<String> {
+    let margin = group.summary().settings.margin;
+    let leads = group.comparisons().filter_map(|comparison| {
+        let is_ranked = group.cell(comparison.cell).is_ranked();
+        Some((
+            comparison.cell,
+            comparison.noisy_lead(margin).filter(|_| is_ranked)?,
+        ))
+    });
+    let (cells, ratios): (Vec<usize>, Vec<Ratio>) = leads.unzip();
+    let names: Vec<String> = cells.iter().map(|&cell| group.name(cell)).collect();
+    wording::too_noisy(&names, ratios.iter())
 }
 
 /// The degree to which an answer is sure: the least of the conditions of which it says something.
@@ -431,10 +458,7 @@ fn own_finding(group: LabelledGroup) -> Option<ConditionFinding> {
 /// The amount of a finding: `3.0–3.8× faster`.
 fn amount(group: LabelledGroup, verdict: Verdict, (low, high): (f64, f64)) -> String {
     match verdict {
-        Verdict::Faster { .. } => {
-            format!("{}× faster", wording::factors(1.0 / high, 1.0 / low))
-        }
-        Verdict::Slower { .. } => format!("{}× slower", wording::factors(low, high)),
+        Verdict::Faster { .. } | Verdict::Slower { .. } => wording::range(low, high),
         Verdict::Within { margin } => format!(
             "within {} of {}",
             wording::percent(margin),
@@ -535,8 +559,17 @@ impl<'a> FindingLine<'a> {
         wording::alternatives(&clauses)
     }
 
+    /// The factors by which it is faster, as the row of an overview has them.
+    fn factors(&self) -> String {
+        let ratios = self.findings.iter().map(|finding| finding.ratios);
+        let (low, high) = ratios.fold(self.common, |hull, ratios| {
+            (hull.0.min(ratios.0), hull.1.max(ratios.1))
+        });
+        format!("{}× faster", wording::factors(1.0 / high, 1.0 / low))
+    }
+
     /// `mmap 3.0–3.8× faster (early) if the program keeps the block (read is open)`.
-    fn sentence(&self, group: LabelledGroup) -> String {
+    fn sentence(&self, group: LabelledGroup, amount: &str) -> String {
         let first = self.first();
         let methods = match first.methods.as_str() {
             "" => String::new(),
@@ -546,7 +579,7 @@ impl<'a> FindingLine<'a> {
             [] => String::new(),
             notes => format!(" ({})", notes.join("; ")),
         };
-        let (amount, clauses) = (self.amount(group), self.clauses(group));
+        let clauses = self.clauses(group);
         let mark = wording::sureness_mark(first.sureness, sureness(group));
         format!("{methods}{amount}{mark} if {clauses}{notes}")
     }
@@ -566,7 +599,10 @@ fn ranges(group: LabelledGroup) -> Option<String> {
     if lines.len() < 2 || !lines.iter().all(FindingLine::is_faster) {
         return None;
     }
-    let lines: Vec<String> = lines.iter().map(|line| line.sentence(group)).collect();
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| line.sentence(group, &line.factors()))
+        .collect();
     Some(lines.join("; "))
 }
 

@@ -9,16 +9,16 @@ use stats::quantile::median;
 use stats::steady::Label;
 use std::collections::BTreeSet;
 
-/// The memory that these methods work on, against the last cache: `working set 128 KiB: fits the last-level cache`.
+/// The memory that these methods work on, against the last cache: `working set 128 KiB: at most half of the last-level cache`.
 pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
     let footprints: Vec<_> = cells
         .iter()
         .filter_map(|&cell| group.cell(cell).footprint.as_ref())
         .collect();
     let known = [
-        (CacheFit::InCache, "fits"),
-        (CacheFit::Around, "about as large as"),
-        (CacheFit::InMemory, "larger than"),
+        (CacheFit::InCache, "at most half of"),
+        (CacheFit::Around, "half to four times"),
+        (CacheFit::InMemory, "more than four times"),
     ];
     let places: Vec<&str> = known
         .iter()

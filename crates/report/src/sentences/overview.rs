@@ -1,6 +1,8 @@
 //! The answers of an overview: for each question of an experiment one finding on its usual choice.
 
-use super::conditions::{self, ConditionClauses, subject_names, subjects};
+use super::conditions::{
+    self, ConditionClauses, is_change_possible, subject_names, subjects, too_noisy,
+};
 use super::labels::{LabelledExperiment, LabelledGroup};
 use super::wording;
 use indexmap::IndexSet;
@@ -32,6 +34,8 @@ pub(crate) struct AnswerRow {
     pub conditions: Vec<String>,
     /// The factors by which it is faster, at least and at most, where it is.
     pub factors: Option<(f64, f64)>,
+    /// True if a method is faster under the usual condition, false if none is; absent where that is open.
+    changes: Option<bool>,
     pub sureness: Option<Sureness>,
     /// Seconds of further launches after which an open answer is expected to be settled, if any are.
     pub further_s: Option<f64>,
@@ -124,6 +128,22 @@ impl AnswerRow {
         format!("{}/{name}", self.experiment)
     }
 
+    /// The answer in a few words, for a row that it contradicts: `copy 16 MiB keep memcpy`.
+    pub fn in_words(&self) -> String {
+        match self.kind {
+            AnswerKind::Change => format!("{} faster", self.briefly()),
+            AnswerKind::Depends => format!("{} {} under conditions", self.question, self.method),
+            AnswerKind::Keep => format!("{} keep {}", self.question, self.method),
+            AnswerKind::Open => format!("{} open", self.question),
+        }
+    }
+
+    /// Tells whether two answers cannot both guide a reader: under its usual condition one changes what the other keeps.
+    pub fn reverses(&self, other: &AnswerRow) -> bool {
+        let changes = self.changes.zip(other.changes);
+        self.experiment == other.experiment && changes.is_some_and(|(a, b)| a != b)
+    }
+
     /// Tells whether two answers name the same method for the same reason.
     fn is_like(&self, other: &AnswerRow) -> bool {
         (self.kind, &self.method) == (other.kind, &other.method)
@@ -151,10 +171,10 @@ impl AnswerRow {
             .trim_end()
             .to_owned();
         // A cost that no other is compared with has no place on a line.
-        let usual = if named.kind == AnswerKind::Open {
-            group.name(usual)
-        } else {
-            figure(group, usual)
+        let usual = match named.kind {
+            AnswerKind::Open => group.name(usual),
+            AnswerKind::Keep => figure(group, usual),
+            AnswerKind::Change | AnswerKind::Depends => compared_with(group, usual),
         };
         Some(AnswerRow {
             kind: named.kind,
@@ -167,6 +187,7 @@ impl AnswerRow {
             further: named.further,
             conditions: named.conditions,
             factors: named.factors,
+            changes: changes(group),
             sureness: conditions::sureness(group).filter(|_| named.kind != AnswerKind::Open),
             further_s: group.group.further_s,
             surprise: named.surprise,
@@ -258,8 +279,66 @@ fn figure(group: LabelledGroup, cell: usize) -> String {
     format!("{name} {cost}{}{spread}", work.per())
 }
 
+/// Tells whether a method is shown to be faster under a group's own condition, or shown that none is.
+fn changes(group: LabelledGroup) -> Option<bool> {
+    if is_faster_here(group) {
+        Some(true)
+    } else if is_change_possible(group) {
+        None
+    } else {
+        Some(false)
+    }
+}
+
+/// Tells whether a method of the answer is faster under a group's own condition.
+fn is_faster_here(group: LabelledGroup) -> bool {
+    let mut compared = subjects(group)
+        .into_iter()
+        .filter_map(|cell| group.comparison(cell));
+    compared.any(|comparison| matches!(comparison.contrast.overall(), Verdict::Faster { .. }))
+}
+
+/// The usual choice with its cost under the conditions whose factors the answer has: one cost, or the least and the most of them.
+fn compared_with(group: LabelledGroup, usual: usize) -> String {
+    let entries = group.group.conditions.iter().chain(&group.group.elsewhere);
+    let faster = entries.filter(|c| matches!(c.contrast.overall(), Verdict::Faster { .. }));
+    let there = faster.filter_map(|entry| group.summary().groups[entry.group].baseline);
+    let here = Some(usual).filter(|_| is_faster_here(group));
+    let baselines: IndexSet<usize> = there.chain(here).collect();
+    let costs = baselines.iter().filter_map(|&cell| {
+        let phase = group.headline_phase(cell)?;
+        Some((cell, phase.per_unit_ns.median)).filter(|_| is_shown(group, cell))
+    });
+    let mut costs: Vec<(usize, f64)> = costs.collect();
+    costs.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let work = group.work();
+    let [(least, first), .., (_, last)] = *costs else {
+        return figure(group, costs.first().map_or(usual, |(cell, _)| *cell));
+    };
+    // A rate falls as the cost grows.
+    let ends = if work.is_rate() {
+        [last, first]
+    } else {
+        [first, last]
+    };
+    let ends = ends.map(|cost| work.figure(cost));
+    if ends[0] == ends[1] {
+        return figure(group, least);
+    }
+    let [lowest, highest] = &ends;
+    let units = lowest.rsplit_once(' ').zip(highest.rsplit_once(' '));
+    let shared = units.filter(|((_, unit), (_, other))| unit == other);
+    let lowest = shared.map_or(lowest.as_str(), |((number, _), _)| number);
+    format!("{} {lowest}–{highest}{}", group.name(usual), work.per())
+}
+
+/// Tells whether a cell has figures to be believed.
+fn is_shown(group: LabelledGroup, cell: usize) -> bool {
+    group.cell(cell).outcome.status == Status::Ok
+}
+
 /// The time that is compared, where it has a shorter part by itself, and the amounts by which methods are faster in that part.
-fn partly(group: LabelledGroup) -> Option<String> {
+pub(super) fn partly(group: LabelledGroup) -> Option<String> {
     let totals = &group.definition().totals;
     let whole = totals
         .iter()
@@ -290,7 +369,7 @@ fn partly(group: LabelledGroup) -> Option<String> {
         format!("{amount} {}; ", part.meaning)
     });
     let partly = partly.unwrap_or_default();
-    Some(format!("{partly}the row compares {}", whole.formula()))
+    Some(format!("{partly}the answer compares {}", whole.formula()))
 }
 
 /// Number of the ranked methods that were measured, of those that the experiment has: `4 of 9 methods measured`.
@@ -396,7 +475,7 @@ fn depends(group: LabelledGroup, cell: usize) -> Option<NamedMethod> {
 fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
     let mut others = OtherMethods::new(group);
     let surprise = others.surprise;
-    // Nothing is said of an open question that a condition could limit.
+    // Nothing but noise is said of an open question that a condition could limit.
     let mut conditions = Vec::new();
     let (finding, further) = if kind == AnswerKind::Keep {
         let nearest = others.take_nearest();
@@ -409,6 +488,7 @@ fn kept(group: LabelledGroup, cell: usize, kind: AnswerKind) -> NamedMethod {
         conditions.extend(holding);
         (nearest, others.compared.len())
     } else {
+        conditions.extend(too_noisy(group));
         others.finding()
     };
     NamedMethod {
@@ -447,8 +527,7 @@ impl OtherMethods {
         let finding = match (group.cell(cell).outcome.status, verdict, ratio) {
             (Status::Ok, Verdict::Slower { .. }, Some(ratio)) => {
                 self.surprise = self.surprise.max(ratio.low.ln());
-                let factors = wording::factors(ratio.low, ratio.high);
-                format!("{name} {factors}× slower")
+                format!("{name} {}", wording::range(ratio.low, ratio.high))
             }
             (Status::Ok, Verdict::Within { margin }, _) => {
                 let margin = wording::percent(margin);
@@ -518,10 +597,12 @@ fn open(name: &str, comparison: Option<&Comparison>) -> String {
     if let Some(doubt) = comparison.and_then(|c| c.doubt) {
         return format!("{name} ({})", wording::doubt(&doubt));
     }
+    let is_alone = comparison.is_some_and(|c| !c.contrast.holds_among_all);
+    let alone = if is_alone { " by itself" } else { "" };
     match comparison.and_then(|c| c.contrast.ratio) {
         // A wider interval says no more than the name does.
         Some(ratio) if ratio.half_width() < 1.0 => {
-            format!("{name} ({})", wording::between_briefly(&ratio))
+            format!("{name} ({}{alone})", wording::between_briefly(&ratio))
         }
         _ => name.to_owned(),
     }

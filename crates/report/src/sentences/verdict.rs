@@ -109,6 +109,9 @@ fn aa(explained: &Explained) -> String {
 
 pub(crate) fn verdict(explained: &Explained) -> String {
     let comparison = &explained.comparison;
+    if comparison.doubt.is_some() {
+        return wording::verdict(comparison);
+    }
     let alone = match comparison.contrast.verdict {
         Verdict::Faster { .. } | Verdict::Slower { .. } => wording::verdict(&Comparison {
             contrast: Contrast {
@@ -119,16 +122,12 @@ pub(crate) fn verdict(explained: &Explained) -> String {
         }),
         Verdict::Within { margin } => format!("within {:.1} %", 100.0 * margin),
         Verdict::NotSettled if comparison.contrast.ratio.is_none() => {
-            "not settled: there is no interval".to_owned()
+            "open: there is no interval".to_owned()
         }
-        Verdict::NotSettled => {
-            "not settled: the interval reaches across an edge of the margin".to_owned()
-        }
+        Verdict::NotSettled => "open: the interval reaches across an edge of the margin".to_owned(),
     };
     if comparison.contrast.holds_among_all {
         return alone;
     }
-    format!(
-        "not settled among so many comparisons; alone its interval would say \"{alone}\" (Holm)"
-    )
+    format!("open among so many comparisons; alone its interval would say \"{alone}\" (Holm)")
 }

@@ -35,10 +35,18 @@ enum FactorAmount {
 }
 
 impl FactorAmount {
-    /// From a quarter more on a share of time and one of speed are no longer about the same number; `least` is the ratio nearest
-    /// to one.
-    fn for_ratio(least: f64) -> FactorAmount {
-        if (0.8..=1.25).contains(&least) {
+    /// From a quarter more on a share of time and one of speed are no longer about the same number. An interval on one side of
+    /// one goes by its nearer bound, as long as its farther one is no more than twofold.
+    fn for_interval(low: f64, high: f64) -> FactorAmount {
+        let (near, far) = if low.ln().abs() < high.ln().abs() {
+            (low, high)
+        } else {
+            (high, low)
+        };
+        let is_on_one_side = high < 1.0 || low > 1.0;
+        let most = if is_on_one_side { 2.0 } else { 1.25 };
+        let is_share = (0.8..=1.25).contains(&near) && (1.0 / most..=most).contains(&far);
+        if is_share {
             FactorAmount::Percent
         } else {
             FactorAmount::Factor
@@ -138,12 +146,7 @@ fn end(ratio: f64, round: Round, amount: FactorAmount) -> String {
 
 /// Both ends of an interval, the faster first, rounded outwards, both as shares or both as factors.
 fn ends(low: f64, high: f64) -> (String, String) {
-    let is_share = [low, high].map(|end| FactorAmount::for_ratio(end) == FactorAmount::Percent);
-    let amount = if is_share == [true, true] {
-        FactorAmount::Percent
-    } else {
-        FactorAmount::Factor
-    };
+    let amount = FactorAmount::for_interval(low, high);
     let of_low = if low < 1.0 { Round::Up } else { Round::Down };
     let of_high = if high < 1.0 { Round::Down } else { Round::Up };
     (end(low, of_low, amount), end(high, of_high, amount))
@@ -169,11 +172,13 @@ pub fn between(ratio: &Ratio) -> String {
 
 /// An interval in a narrow column: `9.1 % faster–4.2 % slower`, `1.2–4.0 % faster`.
 pub(crate) fn between_briefly(ratio: &Ratio) -> String {
-    if let Some(words) = no_use(ratio) {
-        return words;
-    }
-    let (low, high) = ends(ratio.low, ratio.high);
-    let (faster, slower) = (ratio.high < 1.0, ratio.low > 1.0);
+    no_use(ratio).unwrap_or_else(|| range(ratio.low, ratio.high))
+}
+
+/// The range of ratios in the unit in which each of them is said alone: `1.2–4.0 % faster`.
+pub(crate) fn range(lowest: f64, highest: f64) -> String {
+    let (low, high) = ends(lowest, highest);
+    let (faster, slower) = (highest < 1.0, lowest > 1.0);
     // Where both ends lie on one side the word and the unit are said once.
     let word = if faster { " faster" } else { " slower" };
     let (one, other) = if faster { (&high, &low) } else { (&low, &high) };
@@ -198,10 +203,10 @@ pub(crate) enum Direction {
 }
 
 /// `14 % faster (95 % CI 8.5–19 %)`; `at least 3.2× slower` where the interval is too wide for an estimate.
-pub(crate) fn effect(direction: Direction, least: f64, ratio: &Ratio) -> String {
+pub(crate) fn effect(direction: Direction, ratio: &Ratio) -> String {
     let faster = direction == Direction::Faster;
     let word = if faster { "faster" } else { "slower" };
-    let amount = FactorAmount::for_ratio(least);
+    let amount = FactorAmount::for_interval(ratio.low, ratio.high);
     let unit = amount.unit();
     let estimate = amount.digits(ratio.ratio, faster, Round::Nearest);
     let (near, far) = if faster {
@@ -229,13 +234,13 @@ pub fn verdict(comparison: &Comparison) -> String {
     };
     match &comparison.doubt {
         // Between two levels there is no ratio, so that an interval would describe nothing.
-        Some(known @ Doubt::TwoLevels(_)) => return format!("not settled: {}", doubt(known)),
-        Some(known) => return format!("not settled: {}; {}", doubt(known), between(ratio)),
+        Some(known @ Doubt::TwoLevels(_)) => return format!("open: {}", doubt(known)),
+        Some(known) => return format!("open: {}; {}", doubt(known), between(ratio)),
         None => {}
     }
     if !comparison.contrast.holds_among_all {
         return format!(
-            "not settled among all the comparisons of this run: by itself {}",
+            "open among all the comparisons of this run: by itself {}",
             between(ratio)
         );
     }
@@ -244,17 +249,20 @@ pub fn verdict(comparison: &Comparison) -> String {
             let (low, high) = ends(ratio.low, ratio.high);
             format!("within {} (from {low} to {high})", percent(margin))
         }
-        Verdict::NotSettled => format!("not settled: {}", between(ratio)),
+        Verdict::NotSettled => format!("open: {}", between(ratio)),
         _ => finding(&comparison.contrast),
     }
 }
 
 /// The finding of one comparison, in a column of a table.
 pub fn verdict_briefly(comparison: &Comparison) -> String {
-    if let Some(known) = &comparison.doubt {
-        return format!("not settled: {}", doubt(known));
+    match (&comparison.doubt, &comparison.contrast.ratio) {
+        (Some(known), Some(ratio)) if known.is_noise() && ratio.high < 1.0 => {
+            format!("open: noisy, {}", between_briefly(ratio))
+        }
+        (Some(known), _) => format!("open: {}", doubt(known)),
+        (None, _) => finding(&comparison.contrast),
     }
-    finding(&comparison.contrast)
 }
 
 /// The finding of a contrast, in a column of a table.
@@ -263,13 +271,13 @@ pub fn finding(contrast: &Contrast) -> String {
         return "too few launches".to_owned();
     };
     if !contrast.holds_among_all {
-        return format!("not settled¹: {}", between_briefly(ratio));
+        return format!("open¹: {}", between_briefly(ratio));
     }
     match contrast.verdict {
         Verdict::Within { margin } => format!("within {}", percent(margin)),
-        Verdict::NotSettled => format!("not settled: {}", between_briefly(ratio)),
-        Verdict::Faster { at_least } => effect(Direction::Faster, 1.0 - at_least, ratio),
-        Verdict::Slower { at_least } => effect(Direction::Slower, 1.0 + at_least, ratio),
+        Verdict::NotSettled => format!("open: {}", between_briefly(ratio)),
+        Verdict::Faster { .. } => effect(Direction::Faster, ratio),
+        Verdict::Slower { .. } => effect(Direction::Slower, ratio),
     }
 }
 
@@ -299,6 +307,7 @@ pub fn doubt(doubt: &Doubt) -> String {
         Doubt::WeakCheck { half_width } => {
             format!("noisy (A/A {})", self::half_width(*half_width))
         }
+        Doubt::Disturbed => "noisy (disturbed)".to_owned(),
         Doubt::TwoLevels(Levels { low, high, share }) => {
             format!(
                 "bimodal: {low:.2} or {high:.2} of the time ({} of launches)",
@@ -357,6 +366,23 @@ pub fn aa(checks: &[AaCheck], untrusted: &[String], name: impl Fn(usize) -> Stri
 fn widest(checks: &[&AaCheck]) -> String {
     let half_widths = checks.iter().map(|check| check.ratio.half_width());
     half_width(half_widths.fold(0.0, f64::max))
+}
+
+/// A sentence on methods that look faster and that noise leaves open, with the range of all their ratios; none without one.
+pub(crate) fn too_noisy<'a>(
+    names: &[String],
+    ratios: impl Iterator<Item = &'a Ratio>,
+) -> Option<String> {
+    let hull = ratios.copied().reduce(|hull, other| Ratio {
+        low: hull.low.min(other.low),
+        high: hull.high.max(other.high),
+        ..hull
+    })?;
+    let look = if names.len() == 1 { "looks" } else { "look" };
+    let (names, amount) = (all(names), between_briefly(&hull));
+    Some(format!(
+        "{names} {look} {amount} here, but the machine is too noisy to say"
+    ))
 }
 
 /// A number of things: `1 run`, `3 runs`.
@@ -485,12 +511,41 @@ mod tests {
         for (low, high, brief) in [
             (0.91, 1.04, "9.0 % faster–4.0 % slower"),
             (0.77, 1.15, "1.3× faster–1.2× slower"),
-            (0.77, 0.994, "1.3× faster–as fast"),
+            (0.77, 0.994, "0.6–23 % faster"),
             (0.5, 0.6, "1.6–2.0× faster"),
             (0.9, 0.96, "4.0–10 % faster"),
-            (1.002, 1.4, "as fast–1.4× slower"),
+            (1.002, 1.4, "0.2–40 % slower"),
+            (1.05, 4.0, "1.05–4.0× slower"),
         ] {
             assert_eq!(between_briefly(&ratio(low, high)), brief);
+        }
+    }
+
+    #[test]
+    fn a_figure_has_one_unit_in_the_table_and_in_its_sentence() {
+        for (low, high) in [
+            (0.5, 0.84),
+            (0.65, 0.84),
+            (0.3, 0.9),
+            (0.7, 0.79),
+            (1.05, 1.2),
+            (1.22, 1.4),
+            (1.22, 2.4),
+            (1.5, 1.9),
+        ] {
+            let ratio = Ratio {
+                low,
+                high,
+                ..Ratio::of_log((low * high).sqrt().ln(), 0.01, 9.0, 10, 0.95).unwrap()
+            };
+            let table = finding(&Contrast::alone(Some(ratio), 0.02));
+            let (sentence, interval) = (range(low, high), between_briefly(&ratio));
+            let has_factor = [&table, &sentence, &interval].map(|text| text.contains('×'));
+            assert!(
+                has_factor == [true; 3] || has_factor == [false; 3],
+                "{table} {sentence}"
+            );
+            assert_eq!(sentence, interval);
         }
     }
 

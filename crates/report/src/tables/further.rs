@@ -170,7 +170,7 @@ fn tail_finding(latency: &LatencySummary) -> String {
     match latency.p999_ratio {
         Some(tail) if tail.machine => "the machine's: within twice the idle tail".to_owned(),
         Some(tail) if !tail.contrast.holds_among_all => {
-            "not settled among all tails of the run".to_owned()
+            "open among all tails of the run".to_owned()
         }
         Some(tail) => wording::finding(&tail.contrast),
         None => String::new(),

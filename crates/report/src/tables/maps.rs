@@ -87,7 +87,7 @@ fn heat_map(
     }
     let caption = format!(
         "{} of each method over that of {baseline}{}: {} across, {} downward. Below 1 a method takes less; in brackets where \
-         that is not settled",
+         that is open",
         experiment.headline(),
         fixed(groups, &[keys.across, keys.down]),
         keys.across,

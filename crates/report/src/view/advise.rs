@@ -1,7 +1,7 @@
 //! Advice as documents: an answer, and the saved file; and as source for programs.
 
 use crate::render::document::{Block, Document, Place};
-use crate::sentences::wording::{count, duration, either, together};
+use crate::sentences::wording::{self, count, duration, either, together};
 use crate::sentences::{numbers::ratio_words, phrases, sure::causes};
 use record::advice::{
     Advice, AdviceAnswer, AdviceTime, Case, Question, Repeated, Segment, TradeOff,
@@ -204,8 +204,14 @@ fn advice(case: &Case) -> String {
                 case.baseline
             )
         }
+        (Some(method), None, _) if !case.noisy.is_empty() => {
+            format!("Keep {method}, the usual choice: {}.", too_noisy(case))
+        }
+        (None, _, None) if !case.noisy.is_empty() => {
+            format!("Nothing is advised: {}.", too_noisy(case))
+        }
         (Some(method), None, _) if !case.unsettled.is_empty() => {
-            format!("Keep {method}, the usual choice: whether another is faster is not settled.")
+            format!("Keep {method}, the usual choice: whether another is faster is open.")
         }
         (Some(method), None, _) => {
             format!("Use {method}, the usual choice: no other is shown to be faster.")
@@ -218,9 +224,16 @@ fn advice(case: &Case) -> String {
             )
         }
         (None, _, None) => {
-            "Nothing is advised: it is not settled; a longer --budget may settle it.".to_owned()
+            "Nothing is advised: it is open; a longer --budget may settle it.".to_owned()
         }
     }
+}
+
+/// A sentence on the methods that noise keeps from being advised.
+fn too_noisy(case: &Case) -> String {
+    let names: Vec<String> = case.noisy.iter().map(|(name, _)| name.clone()).collect();
+    let ratios = case.noisy.iter().map(|(_, ratio)| ratio);
+    wording::too_noisy(&names, ratios).unwrap_or_default()
 }
 
 /// Methods that are as good, not settled, or not there.
@@ -229,10 +242,13 @@ fn around(case: &Case) -> Vec<String> {
     if !case.within.is_empty() {
         items.push(format!("about as fast: {}", case.within.join(", ")));
     }
-    if !case.unsettled.is_empty() {
+    let is_noisy = |name: &str| case.noisy.iter().any(|(noisy, _)| noisy == name);
+    let open: Vec<&str> = case.unsettled.iter().map(String::as_str).collect();
+    let open: Vec<&str> = open.into_iter().filter(|name| !is_noisy(name)).collect();
+    if !open.is_empty() {
         items.push(format!(
-            "not settled: {}; a longer --budget may settle it",
-            case.unsettled.join(", ")
+            "open: {}; a longer --budget may settle it",
+            open.join(", ")
         ));
     }
     for (outcome, methods) in together(missing(case)) {
@@ -393,6 +409,27 @@ fn of_question(question: &Question) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_method_that_noise_leaves_open_is_named_with_its_interval_and_no_budget_is_promised() {
+        let ratio = Ratio {
+            low: 0.3,
+            high: 0.4,
+            ..Ratio::of_log(0.35_f64.ln(), 0.01, 9.0, 10, 0.95).unwrap()
+        };
+        let case = Case {
+            baseline: "touch".to_owned(),
+            way: Some("touch".to_owned()),
+            unsettled: vec!["thp".to_owned()],
+            noisy: vec![("thp".to_owned(), ratio)],
+            ..Case::default()
+        };
+        assert_eq!(
+            advice(&case),
+            "Keep touch, the usual choice: thp looks 2.5–3.4× faster here, but the machine is too noisy to say."
+        );
+        assert!(around(&case).is_empty());
+    }
 
     #[test]
     fn a_time_has_the_conditions_under_which_it_was_measured() {

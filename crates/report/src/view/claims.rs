@@ -394,6 +394,11 @@ pub fn list(claims: &[&Claim], here: &BTreeMap<String, Word>) -> Document {
         "{}; {crossovers} of a crossover; {absent} that need what Pagewise has not (-). pagewise claims ID measures one.",
         count(claims.len(), "claim")
     );
-    let blocks = vec![Block::Table(table), Block::Text(total)];
-    Document::new("claims", []).section("claims", "", Place::Everywhere, blocks)
+    let search = "pagewise claims list --about WORD shows those about a call, an experiment or an author (fsync, mmap); \
+                  without list they are measured.";
+    let head = (claims.len() > FEW).then(|| Block::text(search));
+    let blocks = head
+        .into_iter()
+        .chain([Block::Table(table), Block::Text(total)]);
+    Document::new("claims", []).section("claims", "", Place::Everywhere, blocks.collect())
 }

@@ -354,7 +354,7 @@ fn count(cells: &[ComparedCell]) -> String {
         (Tone::Faster, "faster on B"),
         (Tone::Slower, "slower on B"),
         (Tone::Plain, "within the margin"),
-        (Tone::Open, "not settled"),
+        (Tone::Open, "open"),
     ] {
         let judged = cells.iter().filter(|cell| cell.contrast.ratio.is_some());
         match judged.filter(|cell| tone(cell) == wanted).count() {

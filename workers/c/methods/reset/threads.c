@@ -41,7 +41,7 @@ static SHARED_BODY void run(struct slot *s, void (*reset)(struct region *))
 
 static void discarded(struct slot *s) { run(s, discard); }
 METHOD(reset_dontneed, .experiment = "reset", .name = "dontneed",
-       .summary = "madvise(MADV_DONTNEED) of all in one call: the next use finds zeros by faults; an image is copied over them.",
+       .summary = "madvise(MADV_DONTNEED) of all: the range stays, the next use finds zeros by faults; an image is copied over.",
        .phases = RESET_PHASES, .keys = SHARED_KEYS, .memory = "2 * bytes",
        .laws = DISCARD_LAWS SHOOTDOWN_LAW "; " THREADS_LAWS, .calls = "reset:madvise", .run = discarded);
 

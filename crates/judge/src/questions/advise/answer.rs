@@ -224,6 +224,14 @@ fn advise_by_group(case: &mut Case, cells: &CaseCells, group: &GroupSummary) {
     if let Some(best) = group.best.iter().find(|best| best.group.is_empty()) {
         note_near(case, cells, group, best);
     }
+    if case.gain.is_none() {
+        let margin = cells.summary.settings.margin;
+        let headlines = group.comparisons.iter();
+        let headlines = headlines.filter(|c| c.phase == cells.request.measure);
+        case.noisy = headlines
+            .filter_map(|c| Some((cells.method_name(c.cell)?, c.noisy_lead(margin)?)))
+            .collect();
+    }
 }
 
 /// Notes which methods are as fast as the fastest, and which may be.
@@ -324,6 +332,7 @@ fn together(case: &mut Case, request: &AdviceRequest, points: &[AdvicePoint], ma
     case.missing.retain(|(name, _)| *name != method);
     case.within.retain(|name| *name != method);
     case.unsettled.retain(|name| *name != method);
+    case.noisy.clear();
     case.way = Some(method);
 }
 

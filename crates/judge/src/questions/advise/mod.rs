@@ -23,12 +23,12 @@ mod tests {
     use record::cell::Cell;
     use record::experiment::Experiment;
     use record::folder::RunFolder;
-    use record::summary::{Ratio, Recommendation, Summary, Verdict};
+    use record::summary::{Doubt, Ratio, Recommendation, Summary, Verdict};
     use stats::rng::Seeded;
 
     use crate::summarise::rounded;
 
-    use super::answer::{answer, conditions, contradicts};
+    use super::answer::{answer, conditions, contradicts, question};
     use super::choice::{choices, flips, segments};
     use super::merge::merge;
     use super::points::AdviceRequest;
@@ -391,6 +391,31 @@ mod tests {
         );
         [&answer.case, &answer.also[0]]
             .map(|case| (case.way.clone().unwrap(), case.unsettled.clone()))
+    }
+
+    #[test]
+    fn what_looks_faster_and_is_noisy_is_advised_neither_here_nor_in_the_file() {
+        let (request, mut summary) = open_run();
+        let advised = |summary: &Summary| {
+            let answer = answer(&request, &[], &[summary], &[], MARGIN, |_| Vec::new());
+            let question = question(&request, &[summary], MARGIN);
+            (answer.case, answer.points.len(), question.segments.len())
+        };
+        let (case, points, segments) = advised(&summary);
+        assert_eq!(case.way.as_deref(), Some("populate"));
+        assert!(case.noisy.is_empty() && points > 0 && segments > 0);
+        for comparison in &mut summary.groups[0].comparisons {
+            if comparison.cell == 1 && comparison.phase == "ready" {
+                comparison.contrast.ratio = Some(cost(0.7, 0.1));
+                comparison.contrast.verdict = Verdict::NotSettled;
+                comparison.doubt = Some(Doubt::Disturbed);
+            }
+        }
+        let (case, points, segments) = advised(&summary);
+        assert_eq!((case.way.as_deref(), case.gain), (Some("touch"), None));
+        let noisy: Vec<&str> = case.noisy.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(noisy, ["populate"]);
+        assert_eq!((points, segments), (0, 0));
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use super::pool::pooled;
 use crate::contrast::estimate::{LEVEL, of_series};
-use crate::questions::claims::figure::{ClaimSide, is_positive, timed};
+use crate::questions::claims::figure::{ClaimSide, index_of, is_positive, timed};
 use record::advice::{AdvicePoint, Repeated, Topic, Uses};
 use record::cell::Cell;
 use record::outcome::{Cause, Outcome, Status};
 use record::plan::BATCH;
 use record::sizes::BYTES;
-use record::summary::{CellSummary, LaunchValues, Ratio, Summary, Verdict};
+use record::summary::{CellSummary, LaunchValues, Ratio, Summary, Sureness, Verdict};
 use record::{claim::Of, experiment::Experiment};
 use stats::interval::LEAST_LAUNCHES;
 use std::collections::BTreeMap;
@@ -133,7 +133,7 @@ fn points_of_run(request: &AdviceRequest, summary: &Summary) -> Vec<AdvicePoint>
     points
 }
 
-/// A method's cost relative to the usual choice's in a summary.
+/// A method's cost relative to the usual choice's in a summary; none where it looks lower and noise is behind that.
 pub(super) fn ratio(
     summary: &Summary,
     method: &CellSummary,
@@ -144,12 +144,25 @@ pub(super) fn ratio(
     if !is_measured(method) || !is_measured(baseline) {
         return None;
     }
-    let [method, baseline] = [method, baseline].map(|cell| ClaimSide {
+    let sides = [method, baseline].map(|cell| ClaimSide {
         cell,
         phase: measure,
     });
-    let figure = timed(cost, summary, method, baseline)?;
-    (figure.paired && is_positive(&figure.estimate)).then_some(figure.estimate)
+    let figure = timed(cost, summary, sides[0], sides[1])?;
+    let is_noise = figure.estimate.ratio < 1.0 && is_noisy(summary, method, baseline);
+    (figure.paired && is_positive(&figure.estimate) && !is_noise).then_some(figure.estimate)
+}
+
+/// Tells whether noise is behind the comparison of a method with the usual choice.
+fn is_noisy(summary: &Summary, method: &CellSummary, baseline: &CellSummary) -> bool {
+    let (method, baseline) = (index_of(summary, method), index_of(summary, baseline));
+    let mut groups = summary.groups.iter();
+    let Some((group, method)) = groups.find(|g| g.baseline == baseline).zip(method) else {
+        return false;
+    };
+    let mut compared = group.comparisons.iter().filter(|c| c.cell == method);
+    group.sureness == Some(Sureness::Noisy)
+        || compared.any(|c| c.doubt.is_some_and(|doubt| doubt.is_noise()))
 }
 
 fn is_measured(cell: &CellSummary) -> bool {

@@ -102,7 +102,14 @@ impl AnsweredQuestions {
             second.extend(second_answer(&answers[0], further));
             rows.append(&mut answers);
         }
-        let (rows, left_out) = chosen(rows, second);
+        let all = questions(run, |_| true);
+        let is_reversed = |row: &AnswerRow| {
+            all.iter()
+                .any(|other| other.place != row.place && other.reverses(row))
+        };
+        let lines = |row: &AnswerRow| row.lines() + usize::from(is_reversed(row));
+        let (mut rows, left_out) = chosen(rows, second, lines);
+        add_reversals(&all, &mut rows);
         AnsweredQuestions {
             rows,
             left_out,
@@ -333,11 +340,12 @@ fn measured(run: &LabelledRun) -> Option<String> {
     })
 }
 
-/// The first answers of the experiments as far as there is room, then second ones, conditional answers before others; and the
-/// those that found no place.
+/// The first answers of the experiments as far as there is room, then second ones, conditional answers before others; and
+/// those that found no place. `lines` are those of a row on a screen.
 fn chosen(
     mut first: Vec<AnswerRow>,
     mut second: Vec<AnswerRow>,
+    lines: impl Fn(&AnswerRow) -> usize,
 ) -> (Vec<AnswerRow>, Vec<AnswerRow>) {
     first.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
     second.sort_by(|a, b| {
@@ -349,14 +357,41 @@ fn chosen(
     let (mut rows, mut room, mut left_out) = (Vec::new(), ROW_LINES, Vec::new());
     for row in first.into_iter().chain(second) {
         // A screen has one answer, however long it is.
-        if rows.is_empty() || rows.len() < LINES && row.lines() <= room {
-            room = room.saturating_sub(row.lines());
+        let needed = lines(&row);
+        if rows.is_empty() || rows.len() < LINES && needed <= room {
+            room = room.saturating_sub(needed);
             rows.push(row);
         } else {
             left_out.push(row);
         }
     }
     (rows, left_out)
+}
+
+/// Questions of a line on answers that reverse a row.
+const MOST_REVERSALS: usize = 2;
+
+/// Adds to each row the answers of its experiment that say the opposite at other parameters and have no row.
+fn add_reversals(all: &[AnswerRow], rows: &mut [AnswerRow]) {
+    let shown: Vec<(usize, usize)> = rows.iter().map(|row| row.place).collect();
+    for row in rows {
+        let hidden = all.iter().filter(|other| !shown.contains(&other.place));
+        let reversals: Vec<String> = hidden
+            .filter(|other| other.reverses(row))
+            .map(AnswerRow::in_words)
+            .collect();
+        row.conditions.extend(reversed(&reversals));
+    }
+}
+
+/// A line on the answers that say the opposite of a row; none where there are none.
+fn reversed(reversals: &[String]) -> Option<String> {
+    let named = &reversals[..reversals.len().min(MOST_REVERSALS)];
+    let more = match reversals.len() - named.len() {
+        0 => String::new(),
+        further => format!("; {further} more"),
+    };
+    (!named.is_empty()).then(|| format!("reversed: {}{more}", named.join("; ")))
 }
 
 fn in_order_of_kinds(mut rows: Vec<AnswerRow>) -> Vec<AnswerRow> {
