@@ -60,41 +60,33 @@ impl Noise<'_> {
         launches >= LAUNCHES_TO_SEE_DRIFT && self.aa.is_some_and(|aa| AaCheck::is_weak(&aa.ratio))
     }
 
-    /// Takes from the methods of a group the verdict that they are faster, where noise is behind it: what is noisy is open. The
-    /// comparisons are those of the headline.
+    /// Takes from the methods of a group the verdict that they are faster, where their launches or the baseline's were disturbed:
+    /// what is noisy is open. The comparisons are those of the headline. A weak check has taken the verdicts within its width before.
     pub fn withhold(
         &self,
         cells: &[CellSummary],
         baseline: Option<usize>,
         headlines: Vec<&mut Comparison>,
     ) {
-        let shown = headlines.iter().map(|comparison| &**comparison);
-        let is_weak = fewest_launches(cells, shown).is_some_and(|launches| self.is_weak(launches));
-        let half_width = self.aa.map_or(0.0, |aa| aa.ratio.half_width());
         let is_disturbed = |cell: usize| self.disturbed.contains(&cell);
         for comparison in headlines {
             let contrast = &mut comparison.contrast;
-            let is_method = cells[comparison.cell].role == Role::Method;
-            if !is_method || !matches!(contrast.verdict, Verdict::Faster { .. }) {
-                continue;
+            let is_faster = matches!(contrast.verdict, Verdict::Faster { .. });
+            let is_noisy = is_disturbed(comparison.cell) || baseline.is_some_and(is_disturbed);
+            if cells[comparison.cell].role == Role::Method && is_faster && is_noisy {
+                comparison.doubt = Some(Doubt::Disturbed);
+                (contrast.verdict, contrast.holds_among_all) = (Verdict::NotSettled, true);
             }
-            comparison.doubt = if is_weak {
-                Some(Doubt::WeakCheck { half_width })
-            } else if is_disturbed(comparison.cell) || baseline.is_some_and(is_disturbed) {
-                Some(Doubt::Disturbed)
-            } else {
-                continue;
-            };
-            (contrast.verdict, contrast.holds_among_all) = (Verdict::NotSettled, true);
         }
     }
 
-    /// Tells whether disturbances are behind what a group shows: launches of its baseline, or of any of its methods where none of
-    /// them is shown to be faster. A method that is, and the baseline, were not disturbed.
+    /// Tells whether noise is behind what a group shows: disturbances in launches of its baseline, or where no method is shown to
+    /// be faster those in launches of any method, or a weak check. What is shown exceeds the check's width.
     fn meets<'a>(
         &self,
         cells: &[CellSummary],
         group: &GroupSummary,
+        launches: Option<usize>,
         headlines: impl Iterator<Item = &'a Comparison>,
     ) -> bool {
         let ranked: Vec<&Comparison> = headlines.filter(|c| cells[c.cell].is_ranked()).collect();
@@ -102,7 +94,8 @@ impl Noise<'_> {
         let is_shown = verdicts.any(|verdict| matches!(verdict, Verdict::Faster { .. }));
         let methods = ranked.iter().map(|c| c.cell).filter(|_| !is_shown);
         let mut behind = group.baseline.into_iter().chain(methods);
-        behind.any(|cell| self.disturbed.contains(&cell))
+        let is_weak = || launches.is_some_and(|launches| self.is_weak(launches));
+        behind.any(|cell| self.disturbed.contains(&cell)) || !is_shown && is_weak()
     }
 }
 
@@ -143,11 +136,10 @@ pub(crate) fn mark(summary: &mut Summary, spread: &Spread) {
         let lacks_check = group.aa.is_none() && has_duplicate(cells, group);
         group.sureness = match (group.recommendation, launches) {
             (Recommendation::Nothing, _) | (_, None) => None,
-            _ if noise.meets(cells, group, compared()) => Some(Sureness::Noisy),
+            _ if noise.meets(cells, group, launches, compared()) => Some(Sureness::Noisy),
             (_, Some(launches)) if lacks_check || launches < LAUNCHES_TO_SEE_DRIFT => {
                 Some(Sureness::Early)
             }
-            (_, Some(launches)) if noise.is_weak(launches) => Some(Sureness::Noisy),
             _ if group.baseline.is_some_and(|cell| spread.is_close(cell)) => Some(Sureness::Early),
             _ => Some(Sureness::Settled),
         };
@@ -240,7 +232,7 @@ mod tests {
             })
         };
         assert_eq!(checked(0.05), Some(Sureness::Settled));
-        assert_eq!(checked(0.3), Some(Sureness::Noisy));
+        assert_eq!(checked(0.3), Some(Sureness::Settled), "its effect exceeds that");
         let unchecked = marked_with(40, None, (20.0, 10.0), |group| group.aa = None);
         assert_eq!(unchecked, Some(Sureness::Early));
     }
@@ -361,11 +353,7 @@ mod tests {
         };
         assert_eq!(shown(0.05, 20, &[false]), (None, true));
         assert_eq!(shown(0.05, 20, &[true]), (Some(Doubt::Disturbed), false));
-        assert!(matches!(
-            shown(0.4, 20, &[false]),
-            (Some(Doubt::WeakCheck { .. }), false)
-        ));
-        // A check of few launches is wide on any machine.
-        assert_eq!(shown(0.4, 5, &[false]), (None, true));
+        // It exceeds the width of a weak check by far.
+        assert_eq!(shown(0.4, 20, &[false]), (None, true));
     }
 }

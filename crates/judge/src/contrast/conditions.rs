@@ -525,6 +525,7 @@ mod tests {
                 .into(),
             concerns: None,
             system_changes: Vec::new(),
+            no_effect_where: BTreeMap::new(),
         }
     }
 
