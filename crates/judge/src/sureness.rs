@@ -232,7 +232,11 @@ mod tests {
             })
         };
         assert_eq!(checked(0.05), Some(Sureness::Settled));
-        assert_eq!(checked(0.3), Some(Sureness::Settled), "its effect exceeds that");
+        assert_eq!(
+            checked(0.3),
+            Some(Sureness::Settled),
+            "its effect exceeds that"
+        );
         let unchecked = marked_with(40, None, (20.0, 10.0), |group| group.aa = None);
         assert_eq!(unchecked, Some(Sureness::Early));
     }

@@ -73,11 +73,11 @@ pub fn of_launch(cell: &CellEvidence, launch: &CellLaunch, huge_pages: Option<&s
         flags.push(Flag::Reclaim);
     }
     let foreign = noise.foreign_bytes();
-    let own = noise.own_read_bytes.max(noise.own_written_bytes);
-    if own >= LEAST_BYTES
+    let moved = noise.own_read_bytes.max(noise.own_written_bytes);
+    if moved >= LEAST_BYTES
         && foreign >= LEAST_BYTES
         && foreign as f64 > FOREIGN_BYTES_PER_SECOND * launch.wall_s
-        && foreign as f64 > FOREIGN_SHARE * own as f64
+        && foreign as f64 > FOREIGN_SHARE * moved as f64
     {
         flags.push(Flag::ForeignIo);
     }

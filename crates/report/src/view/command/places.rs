@@ -249,8 +249,9 @@ fn place_where(
             break;
         }
         node = next;
+        let is_runtime = name.starts_with(GO_RUNTIME);
         let is_named = !name.is_empty()
-            && !name.starts_with(GO_RUNTIME)
+            && !is_runtime
             && !["libc.", "libc-", "ld-"]
                 .iter()
                 .any(|start| module.starts_with(start));
@@ -261,7 +262,7 @@ fn place_where(
         if is_named || named.is_none() {
             named = Some(place());
         }
-        if node.place().is_some_and(|(file, _)| !is_library(file)) {
+        if !is_runtime && node.place().is_some_and(|(file, _)| !is_library(file)) {
             own = Some(place());
         }
     }
