@@ -411,14 +411,9 @@ fn remark_course(request: &Request, course: &Course) {
             course.budget_s / 60.0
         );
     }
-    if !course.conditions && request.states.is_none() {
-        let below = if request.subject.is_overview() {
-            format!("below {CONDITIONS_BUDGET_S:.0} s ")
-        } else {
-            String::new()
-        };
+    if !course.conditions && request.states.is_none() && request.subject.is_overview() {
         remark!(
-            "{below}each question is measured in its usual condition only; others may reverse an answer"
+            "below {CONDITIONS_BUDGET_S:.0} s each question is measured in its usual condition only; others may reverse an answer"
         );
     }
     if course.once {
