@@ -132,7 +132,12 @@ impl AnswerRow {
     pub fn in_words(&self) -> String {
         match self.kind {
             AnswerKind::Change => format!("{} faster", self.briefly()),
-            AnswerKind::Depends => format!("{} {} under conditions", self.question, self.method),
+            AnswerKind::Depends => {
+                format!(
+                    "{}: {} faster under some conditions",
+                    self.question, self.method
+                )
+            }
             AnswerKind::Keep => format!("{} keep {}", self.question, self.method),
             AnswerKind::Open => format!("{} open", self.question),
         }
