@@ -59,14 +59,7 @@ fn cold_files_on_slow_storage_take_its_latency() {
         ),
         (
             "read/read@c-O3",
-            &[
-                "--set",
-                "place=disk",
-                "--set",
-                "consume=sum",
-                "--set",
-                "threads=1",
-            ],
+            &["--set", "place=disk", "--set", "consume=sum"],
             &["read"],
         ),
     ];

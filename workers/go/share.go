@@ -187,7 +187,8 @@ func (s *slot) inMemory(descriptor int) bool {
 		number = 1
 	}
 	names := map[uint32]string{
-		tmpfs: "tmpfs", ramfs: "ramfs", 0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x794c7630: "overlay", 0x65735546: "fuse",
+		tmpfs: "tmpfs", ramfs: "ramfs", 0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs",
+		0x794c7630: "overlay", 0x65735546: "fuse",
 	}
 	name, known := names[magic]
 	if !known {
