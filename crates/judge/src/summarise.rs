@@ -6,7 +6,6 @@ use crate::contrast::outlook;
 use crate::contrast::rank::{best_possible, claims, floors, recommend, shares};
 use crate::contrast::verdicts::{CellComparison, Judged, adjust, compare};
 use crate::evidence::{Evidence, PREFLIGHT, Reading, one_by_one};
-use crate::sureness::Noise;
 use crate::{
     KnownMethods, contrast::calibration, contrast::conditions, contrast::frontier,
     contrast::states, contrast::tails, evidence::agreement::disagreements, sureness, warnings,
@@ -127,7 +126,7 @@ pub fn summarise(
     calibration::confirm(&mut judged);
     let checks = calibration::checks(&judged, &scores, state.plan.margin);
     let mut compared = comparisons(state, evidence, &compared_cells, &judged, &checks);
-    withhold(state, evidence, &cells, &judged, &checks, &mut compared);
+    withhold(state, evidence, &cells, &judged, &mut compared);
     let mut groups = Vec::with_capacity(judged.len());
     for ((judged, compared), aa) in judged.iter().zip(compared).zip(checks) {
         groups.push(GroupSummary {
@@ -206,20 +205,15 @@ fn withhold(
     evidence: &Evidence,
     cells: &[CellSummary],
     judged: &[Judged],
-    checks: &[Option<AaCheck>],
     compared: &mut [Vec<CellComparison>],
 ) {
     let disturbed = warnings::disturbed_cells(state, evidence);
-    for ((judged, aa), compared) in judged.iter().zip(checks).zip(compared) {
-        let (group, aa) = (judged.group, aa.as_ref());
+    for (judged, compared) in judged.iter().zip(compared) {
+        let group = judged.group;
         let headline = group.experiment.headline();
         let headlines = compared.iter_mut().map(|c| &mut c.comparison);
         let headlines = headlines.filter(|c| c.phase == headline).collect();
-        let noise = Noise {
-            aa,
-            disturbed: &disturbed,
-        };
-        noise.withhold(cells, group.baseline, headlines);
+        sureness::withhold(&disturbed, cells, group.baseline, headlines);
     }
 }
 

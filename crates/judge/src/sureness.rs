@@ -46,38 +46,38 @@ impl Spread {
     }
 }
 
+/// Takes from the methods of a group the verdict that they are faster, where their launches or the baseline's were disturbed: what
+/// is noisy is open. The comparisons are those of the headline. A weak check has taken the verdicts within its width before.
+pub(crate) fn withhold(
+    disturbed: &BTreeSet<usize>,
+    cells: &[CellSummary],
+    baseline: Option<usize>,
+    headlines: Vec<&mut Comparison>,
+) {
+    let is_disturbed = |cell: usize| disturbed.contains(&cell);
+    for comparison in headlines {
+        let contrast = &mut comparison.contrast;
+        let is_faster = matches!(contrast.verdict, Verdict::Faster { .. });
+        let is_noisy = is_disturbed(comparison.cell) || baseline.is_some_and(is_disturbed);
+        if cells[comparison.cell].role == Role::Method && is_faster && is_noisy {
+            comparison.doubt = Some(Doubt::Disturbed);
+            (contrast.verdict, contrast.holds_among_all) = (Verdict::NotSettled, true);
+        }
+    }
+}
+
 /// The noise behind the comparisons of a group.
-pub(crate) struct Noise<'a> {
+struct Noise<'a> {
     /// The check of the group's duplicate.
-    pub aa: Option<&'a AaCheck>,
+    aa: Option<&'a AaCheck>,
     /// Cells of the run from whose launches something else took CPUs, memory or devices.
-    pub disturbed: &'a BTreeSet<usize>,
+    disturbed: &'a BTreeSet<usize>,
 }
 
 impl Noise<'_> {
     /// Tells whether the check is weak after so many launches. A check of few launches is wide on any machine.
     fn is_weak(&self, launches: usize) -> bool {
         launches >= LAUNCHES_TO_SEE_DRIFT && self.aa.is_some_and(|aa| AaCheck::is_weak(&aa.ratio))
-    }
-
-    /// Takes from the methods of a group the verdict that they are faster, where their launches or the baseline's were disturbed:
-    /// what is noisy is open. The comparisons are those of the headline. A weak check has taken the verdicts within its width before.
-    pub fn withhold(
-        &self,
-        cells: &[CellSummary],
-        baseline: Option<usize>,
-        headlines: Vec<&mut Comparison>,
-    ) {
-        let is_disturbed = |cell: usize| self.disturbed.contains(&cell);
-        for comparison in headlines {
-            let contrast = &mut comparison.contrast;
-            let is_faster = matches!(contrast.verdict, Verdict::Faster { .. });
-            let is_noisy = is_disturbed(comparison.cell) || baseline.is_some_and(is_disturbed);
-            if cells[comparison.cell].role == Role::Method && is_faster && is_noisy {
-                comparison.doubt = Some(Doubt::Disturbed);
-                (contrast.verdict, contrast.holds_among_all) = (Verdict::NotSettled, true);
-            }
-        }
     }
 
     /// Tells whether noise is behind what a group shows: disturbances in launches of its baseline, or where no method is shown to
@@ -214,29 +214,41 @@ mod tests {
         summary.groups[group].sureness
     }
 
+    /// A check of this cell's duplicate that found no difference, with about this half-width.
+    fn check(cell: usize, half_width: f64) -> AaCheck {
+        let ratio = Ratio::of_log(0.0, half_width / 2.1, 20.0, 20, 0.95).unwrap();
+        AaCheck {
+            cell,
+            ratio,
+            z: 0.0,
+            p: 1.0,
+            differs: false,
+            weak: AaCheck::is_weak(&ratio),
+        }
+    }
+
     /// A condition is as sure as its own A/A check, and no time is promised for what is noisy.
     #[test]
     fn a_group_whose_own_check_is_weak_is_noisy_and_one_without_a_check_is_early() {
-        let checked = |half: f64| {
+        let checked = |half: f64, verdict: Option<Verdict>| {
             marked_with(40, None, (20.0, 10.0), |group| {
-                let ratio = Ratio::of_log(0.0, half / 2.1, 20.0, 20, 0.95).unwrap();
-                group.aa = Some(AaCheck {
-                    cell: group.baseline.unwrap(),
-                    ratio,
-                    z: 0.0,
-                    p: 1.0,
-                    differs: false,
-                    weak: AaCheck::is_weak(&ratio),
-                });
+                group.aa = Some(check(group.baseline.unwrap(), half));
                 group.further_s = Some(60.0);
+                for comparison in &mut group.comparisons {
+                    let contrast = &mut comparison.contrast;
+                    contrast.verdict = verdict.unwrap_or(contrast.verdict);
+                }
             })
         };
-        assert_eq!(checked(0.05), Some(Sureness::Settled));
+        assert_eq!(checked(0.05, None), Some(Sureness::Settled));
         assert_eq!(
-            checked(0.3),
+            checked(0.3, None),
             Some(Sureness::Settled),
             "its effect exceeds that"
         );
+        let open = Some(Verdict::NotSettled);
+        assert_eq!(checked(0.05, open), Some(Sureness::Settled));
+        assert_eq!(checked(0.3, open), Some(Sureness::Noisy));
         let unchecked = marked_with(40, None, (20.0, 10.0), |group| group.aa = None);
         assert_eq!(unchecked, Some(Sureness::Early));
     }
@@ -290,23 +302,11 @@ mod tests {
             comparison.contrast = record::summary::Contrast::alone(Some(ratio), 0.02);
             comparison.doubt = None;
         }
-        let ratio = Ratio::of_log(0.0, half_width / 2.1, 20.0, 20, 0.95).unwrap();
-        group.aa = Some(AaCheck {
-            cell: group.baseline.unwrap(),
-            ratio,
-            z: 0.0,
-            p: 1.0,
-            differs: false,
-            weak: AaCheck::is_weak(&ratio),
-        });
-        let noise = Noise {
-            aa: group.aa.as_ref(),
-            disturbed: &disturbed,
-        };
+        group.aa = Some(check(group.baseline.unwrap(), half_width));
         let headline = summary.experiments[0].headline.clone();
         let headlines = group.comparisons.iter_mut();
         let headlines = headlines.filter(|c| c.phase == headline).collect();
-        noise.withhold(&summary.cells, group.baseline, headlines);
+        withhold(&disturbed, &summary.cells, group.baseline, headlines);
         summary.warnings = vec![Warning {
             kind: WarningKind::Steal { share: 0.3 },
             at: String::new(),

@@ -75,18 +75,11 @@ fn first_allocator(command: &[String]) -> Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use strum::VariantArray;
 
     #[test]
     fn what_advice_names_can_be_tried() {
-        let path = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/crates/record/schema/profile.schema.json"
-        );
-        let schema: serde_json::Value =
-            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-        let kinds = &schema["$defs"]["Advice"]["properties"]["kind"]["enum"];
-        let kinds: Vec<SuggestionKind> = serde_json::from_value(kinds.clone()).unwrap();
-        let named: BTreeSet<&str> = kinds
+        let named: BTreeSet<&str> = SuggestionKind::VARIANTS
             .iter()
             .flat_map(|kind| kind.settings())
             .copied()

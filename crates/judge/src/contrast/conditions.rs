@@ -474,7 +474,7 @@ mod tests {
     //! Answers under several conditions, from a recorded summary whose groups are put under conditions.
 
     use super::*;
-    use crate::sureness::Noise;
+    use crate::sureness::withhold;
     use proptest::prelude::*;
     use record::experiment::{Experiment, Parameter, ParameterKind};
     use record::summary::{Comparison, Summary};
@@ -772,10 +772,9 @@ mod tests {
             let (experiment, cells, mut groups) = question_with(&intervals, true);
             let disturbed = groups.iter().zip(&noisy).filter(|(_, noisy)| **noisy);
             let disturbed = disturbed.filter_map(|(group, _)| group.baseline).collect();
-            let noise = Noise { aa: None, disturbed: &disturbed };
             for group in &mut groups {
                 let baseline = group.baseline;
-                noise.withhold(&cells, baseline, group.comparisons.iter_mut().collect());
+                withhold(&disturbed, &cells, baseline, group.comparisons.iter_mut().collect());
                 group.recommendation = recommended(&group.comparisons, baseline.unwrap());
             }
             compare(&[experiment], &cells, &mut groups);

@@ -119,7 +119,7 @@ pub struct Case {
     pub within: Vec<String>,
     /// Ways that may be better or worse.
     pub unsettled: Vec<String>,
-    /// Those of them that look faster and are too noisy to advise, with their costs relative to the usual choice's.
+    /// Ways among the unsettled that look faster and are too noisy to advise, with their costs relative to the usual choice's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noisy: Vec<(String, Ratio)>,
     /// Ways that could not be measured here, with their outcomes.

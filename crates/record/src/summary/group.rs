@@ -147,7 +147,7 @@ pub struct AnswerCondition {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Doubt {
-    /// The A/A check of the group excludes no bias as large as the effect, or is weak after launches enough.
+    /// The A/A check of the group excludes no bias as large as the effect.
     WeakCheck {
         /// Half-width of the check, as a share.
         half_width: f64,

@@ -177,15 +177,14 @@ fn spread(d: &Distribution) -> Option<String> {
     if half <= WIDE {
         return Some(format!(" ±{}", percent(half.max(0.0001))));
     }
-    let (low, high) = (format_ns(low), format_ns(high));
-    let same_unit = low
-        .rsplit_once(' ')
-        .zip(high.rsplit_once(' '))
-        .filter(|(a, b)| a.1 == b.1);
-    Some(format!(
-        " ({}–{high})",
-        same_unit.map_or(low.as_str(), |(a, _)| a.0)
-    ))
+    Some(format!(" ({})", between(&format_ns(low), &format_ns(high))))
+}
+
+/// A range from one figure to another, with a unit that both have there once: `0.35–13 ms`.
+pub(crate) fn between(low: &str, high: &str) -> String {
+    let units = low.rsplit_once(' ').zip(high.rsplit_once(' '));
+    let shared = units.filter(|((_, unit), (_, other))| unit == other);
+    format!("{}–{high}", shared.map_or(low, |((number, _), _)| number))
 }
 
 /// A median with its interval: `2.05 ms ±1.2 %`; where the interval is wide or leans to one side, its limits:

@@ -4,7 +4,7 @@ use super::conditions::{
     self, ConditionClauses, is_change_possible, subject_names, subjects, too_noisy,
 };
 use super::labels::{LabelledExperiment, LabelledGroup};
-use super::wording;
+use super::{numbers, wording};
 use indexmap::IndexSet;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Comparison, Ratio, Recommendation, Sureness, Verdict};
@@ -330,11 +330,8 @@ fn compared_with(group: LabelledGroup, usual: usize) -> String {
     if ends[0] == ends[1] {
         return figure(group, least);
     }
-    let [lowest, highest] = &ends;
-    let units = lowest.rsplit_once(' ').zip(highest.rsplit_once(' '));
-    let shared = units.filter(|((_, unit), (_, other))| unit == other);
-    let lowest = shared.map_or(lowest.as_str(), |((number, _), _)| number);
-    format!("{} {lowest}–{highest}{}", group.name(usual), work.per())
+    let range = numbers::between(&ends[0], &ends[1]);
+    format!("{} {range}{}", group.name(usual), work.per())
 }
 
 /// Tells whether a cell has figures to be believed.

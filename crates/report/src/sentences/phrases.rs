@@ -125,6 +125,7 @@ mod tests {
     use serde_json::json;
     use stats::steady::Label;
     use std::collections::BTreeSet;
+    use strum::VariantArray;
 
     fn busy(name: &str, cpus: f64) -> Busy {
         Busy {
@@ -444,40 +445,6 @@ mod tests {
             .join("\n")
     }
 
-    fn suggestions() -> [SuggestionKind; 28] {
-        use SuggestionKind::*;
-        [
-            Spawn,
-            KeepAdvised,
-            AdviseLess,
-            KeepMapped,
-            Reserve,
-            ProtectLess,
-            SmallPages,
-            OneThread,
-            ReadFile,
-            WriteFirst,
-            FewerPrograms,
-            UnmapTogether,
-            WaitLess,
-            MoreMemory,
-            NotMemory,
-            WriteAfterFork,
-            SharedPages,
-            LargerCalls,
-            CopyLess,
-            JemallocReturn,
-            MimallocReturn,
-            TcmallocReturn,
-            GoReturn,
-            GoHeap,
-            JavaHeap,
-            NumpyArrays,
-            PythonObjects,
-            NodeHeap,
-        ]
-    }
-
     #[test]
     fn variants_without_figures_have_their_words() {
         use record::across::Gated::*;
@@ -499,7 +466,7 @@ mod tests {
             ),
             "skipped\nfailed\nno effect"
         );
-        assert!(phrases("advice", &suggestions()).contains("fork"));
+        assert!(phrases("advice", SuggestionKind::VARIANTS).contains("fork"));
         let measures = [Measure::ALL, Measure::WATCHED].concat();
         assert!(phrases("measure", &measures).starts_with("total CPU\nuser\n"));
     }

@@ -2,6 +2,7 @@
 
 use super::candidates::are_used;
 use super::counts::Counted;
+use super::owners::OWNERS;
 use super::sampled::SampledKernel;
 use record::command::MemoryEvent::{
     Again, Anonymous, Cow, Elsewhere, Exec, File, FileWrite, Fork, FreeBase, FreeHuge, Heap, Huge,
@@ -10,8 +11,7 @@ use record::command::MemoryEvent::{
     WriteNew, ZeroRead, ZeroWrite,
 };
 use record::command::{
-    Amount, CallFrame, CallStacks, CostLine, EventFamily, MemoryEvent, Price, Suggestion,
-    SuggestionKind,
+    Amount, CallStacks, CostLine, EventFamily, MemoryEvent, Price, Suggestion, SuggestionKind,
 };
 
 /// Share of CPU time from which on a change is worth a line.
@@ -168,87 +168,6 @@ fn processes(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     }
 }
 
-/// A runtime or an allocator that takes memory from the kernel for a program, and what to change of its work.
-struct MemoryOwner {
-    /// Beginnings of its files' names.
-    modules: &'static [&'static str],
-    /// Change where it gives memory back and takes it again.
-    given_back: Option<SuggestionKind>,
-    /// Change where its memory is fresh.
-    fresh: Option<SuggestionKind>,
-    /// True if its code touches the memory first, so that it is on the stacks of page faults; other programs only load it.
-    touches: bool,
-}
-
-/// Owners of memory by precedence: the first that is met and has a change decides.
-const OWNERS: [MemoryOwner; 8] = [
-    MemoryOwner::allocator(&["libjemalloc"], SuggestionKind::JemallocReturn),
-    MemoryOwner::allocator(&["libmimalloc"], SuggestionKind::MimallocReturn),
-    MemoryOwner::allocator(
-        &["libtcmalloc", "libtcmalloc_minimal"],
-        SuggestionKind::TcmallocReturn,
-    ),
-    MemoryOwner {
-        given_back: Some(SuggestionKind::GoReturn),
-        ..MemoryOwner::runtime(&["[go]"], SuggestionKind::GoHeap)
-    },
-    MemoryOwner::runtime(&["libjvm"], SuggestionKind::JavaHeap),
-    MemoryOwner {
-        touches: true,
-        ..MemoryOwner::runtime(&["_multiarray_umath"], SuggestionKind::NumpyArrays)
-    },
-    MemoryOwner::runtime(&["python", "libpython"], SuggestionKind::PythonObjects),
-    MemoryOwner::runtime(&["node", "libnode"], SuggestionKind::NodeHeap),
-];
-
-impl MemoryOwner {
-    const fn allocator(modules: &'static [&'static str], change: SuggestionKind) -> MemoryOwner {
-        MemoryOwner {
-            modules,
-            given_back: Some(change),
-            fresh: None,
-            touches: false,
-        }
-    }
-
-    const fn runtime(modules: &'static [&'static str], change: SuggestionKind) -> MemoryOwner {
-        MemoryOwner {
-            modules,
-            given_back: None,
-            fresh: Some(change),
-            touches: false,
-        }
-    }
-
-    /// True if one of its files was mapped, and it is on most stacks of page faults if it would be.
-    fn is_met(&self, costs: &KernelCosts<'_>) -> bool {
-        let is_mapped = costs.modules.iter().any(|module| self.has(module));
-        let is_on_stacks = |stacks: &CallStacks| {
-            let (mut with, mut all) = (0.0, 0.0);
-            let is_fault = |event: MemoryEvent| event.family() == EventFamily::Faults;
-            for stack in stacks.stacks.iter().filter(|stack| is_fault(stack.event)) {
-                let mut frames = stack.frames.iter().filter_map(|&at| stacks.frames.get(at));
-                let is_its = frames.any(|frame: &CallFrame| self.has(&frame.module));
-                with += if is_its { stack.weight } else { 0.0 };
-                all += stack.weight;
-            }
-            2.0 * with >= all
-        };
-        is_mapped && (!self.touches || costs.stacks.is_none_or(is_on_stacks))
-    }
-
-    /// True for a file of its own. A letter or a hyphen behind the beginning makes it another word.
-    fn has(&self, module: &str) -> bool {
-        let mut starts = self.modules.iter();
-        starts.any(|start| {
-            let rest = module.strip_prefix(start);
-            rest.is_some_and(|rest| {
-                !rest.starts_with(|c: char| c.is_alphabetic() || "-_".contains(c))
-            })
-        })
-    }
-}
-
 /// Memory that is taken, and that is given back in a loop and taken again: by a runtime or an allocator, or by the program.
 fn taken_and_given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
     let given_back = given_back(costs);
@@ -257,7 +176,9 @@ fn taken_and_given_back(costs: &KernelCosts<'_>, list: &mut SuggestionList) {
         .map(|event| costs.counted.count(*event))
         .sum();
     let is_again = given_back.is_some() || 2.0 * costs.counted.count(Again) > own_faults;
-    let mut owners = OWNERS.iter().filter(|owner| owner.is_met(costs));
+    let mut owners = OWNERS
+        .iter()
+        .filter(|owner| owner.is_met(costs.modules, costs.stacks));
     let change = owners.find_map(|owner| {
         let given_back = owner.given_back.filter(|_| is_again);
         Some((owner, given_back.or(owner.fresh)?))
@@ -423,7 +344,7 @@ fn added(a: Amount, b: Amount, most: f64) -> Amount {
 mod tests {
     use super::super::{example::*, judge};
     use super::*;
-    use record::command::{CallStack, Faults, LaunchMode, ObservedEffects};
+    use record::command::{CallFrame, CallStack, Faults, LaunchMode, ObservedEffects};
 
     /// Kinds of advice where so many samples met each work, page faults were changed like this, and no process had more memory.
     fn kinds(

@@ -13,6 +13,7 @@ mod example;
 mod following;
 mod launches;
 mod notes;
+mod owners;
 mod places;
 mod price_list;
 mod prices;
