@@ -10,6 +10,9 @@ import (
 // settles says that short turns follow turns of themselves that are not recorded: a user's functions (workers/PROTOCOL.md).
 var settles = false
 
+// warmUpNs is the time for which a user's function runs before its first turn, so that the collector has found its pace.
+var warmUpNs int64
+
 const (
 	shortTurnNs = 1e6
 	settlingNs  = 20e3
@@ -39,8 +42,13 @@ func (s *slot) run() {
 		currentPhase.Store(nil)
 	}()
 	s.openThreads(s.keySize("threads"))
-	if settles && !traceMarks && 0 < s.cell.leastNs && s.cell.leastNs < shortTurnNs {
-		s.settle()
+	if !traceMarks {
+		switch {
+		case s.cell.leastNs == 0 && warmUpNs > 0 && s.cell.method.attributes["role"] != "null":
+			s.settle(warmUpNs)
+		case settles && 0 < s.cell.leastNs && s.cell.leastNs < shortTurnNs:
+			s.settle(settlingNs)
+		}
 	}
 	cycles, start := gcCycles(), nanotime()
 	s.cell.method.run(s)
@@ -50,14 +58,14 @@ func (s *slot) run() {
 	s.fact("gc_cycles", gcCycles()-cycles)
 }
 
-// settle runs the slot for a while and keeps nothing of it.
-func (s *slot) settle() {
+// settle runs the slot for so many nanoseconds and keeps nothing of it.
+func (s *slot) settle(ns int64) {
 	sampleCount, factCount := len(samples), len(facts)
 	for start := nanotime(); ; {
 		spare := *s
 		s.cell.method.run(&spare)
 		samples, facts = samples[:sampleCount], facts[:factCount]
-		if nanotime()-start >= settlingNs {
+		if nanotime()-start >= ns {
 			return
 		}
 	}

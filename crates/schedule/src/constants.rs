@@ -36,8 +36,8 @@ pub(crate) const GUESS_S: (f64, f64, f64) = (0.3, 4e-9, 1.5);
 pub(crate) const LEAST_TIME_S: f64 = 30.0;
 /// Seconds before which no pilot is ended.
 pub(crate) const LEAST_PILOT_S: f64 = 5.0;
-/// Pilots of a run of claims: the share of the budget that one may take, and of the time left that all of a pass may take.
-pub(crate) const CLAIM_PILOTS: (f64, f64) = (0.02, 0.5);
+/// First launches of a run of claims: the share of the budget that one may take, and of the time left that all of a pass may take.
+pub(crate) const FIRST_LAUNCHES_OF_CLAIMS: (f64, f64) = (0.02, 0.5);
 /// The shares of its time after which a run leaves an experiment, by the seconds of the run from which they hold. The first
 /// visit is the longest, so that a run that is ended early has intervals. An interval of six launches has six moments.
 pub(crate) const VISITS: [(f64, &[f64]); 2] = [

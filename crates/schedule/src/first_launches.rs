@@ -1,10 +1,9 @@
 //! First launches: they show the cost of a group, what cannot run here, and which comparisons the budget holds. They are judged
-//! as every other ([decision 30](../../../docs/decisions/0030-the-first-launch-is-judged.md)), but where a batch is chosen and for
-//! claims, whose first launches are pilots. A comparison without room for the launches of an interval is left out: its time would
-//! be missing elsewhere.
+//! as every other ([decision 30](../../../docs/decisions/0030-the-first-launch-is-judged.md)), but where a batch is chosen. A
+//! comparison without room for the launches of an interval is left out: its time would be missing elsewhere.
 
 use crate::constants::{
-    CLAIM_PILOTS, FIRST_ROUNDS, LEAST_PILOT_S, LEAST_TIME_S, LONGER, SHORT_ROUND_S, TIMING_ROUNDS,
+    FIRST_LAUNCHES_OF_CLAIMS, FIRST_ROUNDS, LEAST_PILOT_S, LEAST_TIME_S, LONGER, SHORT_ROUND_S, TIMING_ROUNDS,
 };
 use crate::launch::{Launch, PILOT};
 use crate::run::{ActiveRun, Step};
@@ -21,7 +20,7 @@ pub(crate) struct Room {
     held_s: f64,
     /// True if a comparison may be left out now.
     chooses: bool,
-    /// Seconds of one pilot at most, if given.
+    /// Seconds of one first launch at most, if given.
     longest_s: Option<f64>,
 }
 
@@ -39,11 +38,11 @@ impl Room {
         }
     }
 
-    /// The room of a run of claims, which chooses among what has a pilot.
+    /// The room of a run of claims, which chooses among what was launched once.
     pub fn of_claims(view: &View) -> Room {
-        let (share, total_share) = CLAIM_PILOTS;
+        let (share, total_share) = FIRST_LAUNCHES_OF_CLAIMS;
         let until_s = view.spent_s + view.left_s() * total_share;
-        // The pilots of a few claims may take an even part of a pass each: in some states a launch takes seconds.
+        // The first launches of a few claims may take an even part of a pass each: in some states a launch takes seconds.
         let share = share.max(total_share / (2 * view.state.launch_groups.len()) as f64);
         Room {
             until_s,
@@ -65,11 +64,6 @@ impl Room {
     fn longest_s(&self, view: &View) -> Option<f64> {
         let most_s = (self.left_s(view) / (LEAST_POINTS + 1) as f64).max(LEAST_PILOT_S);
         self.longest_s.or_else(|| self.limits().then_some(most_s))
-    }
-
-    /// Tells whether a first launch is judged, as in every run but one of claims.
-    fn is_judged(&self) -> bool {
-        self.longest_s.is_none()
     }
 
     /// Admits a comparison after its first launches if its least launches fit; otherwise the groups to leave out.
@@ -133,11 +127,9 @@ pub(crate) fn first_launches(
             run.leave_out(unsized_groups)?;
             continue;
         }
+        // First launches are the first block, whose order is drawn as every block's is.
         let mut groups = comparison.clone();
-        if room.is_judged() {
-            // First launches that are judged are the first block, whose order is drawn as every block's is.
-            view.shuffle(&comparison, 0, &mut groups);
-        }
+        view.shuffle(&comparison, 0, &mut groups);
         let (mut known_groups, mut at) = (view.state.launch_groups.len(), 0);
         while let Some(&group) = groups.get(at) {
             first_launch(run, &room, &groups, group)?;
@@ -189,7 +181,7 @@ fn first_launch(run: &mut ActiveRun, room: &Room, comparison: &[usize], group: u
     // A second launch times it, but not where launches have one round, nor under neighboring conditions, which have few rounds
     // however short these are.
     let view = run.view();
-    let may_be_short = !is_judged(&view, room, group)
+    let may_be_short = !is_judged(&view, group)
         && !view.group(group).fresh
         && !view.is_neighbor(group)
         && is_short(&view, group, room.left_s(&view));
@@ -220,15 +212,15 @@ fn has_turn(run: &ActiveRun, room: &Room, comparison: &[usize], group: usize) ->
 
 /// Tells whether the first launch of a group is judged. What a batch is chosen for stays outside: its first launches have
 /// another one.
-fn is_judged(view: &View, room: &Room, group: usize) -> bool {
+fn is_judged(view: &View, group: usize) -> bool {
     let mut cells = view.group(group).cells.iter();
-    room.is_judged() && !cells.any(|&cell| view.state.cells[cell].free_batch)
+    !cells.any(|&cell| view.state.cells[cell].free_batch)
 }
 
 /// The launch of a group whose cost is not known. Judged ones are its first block, or the next where a cell ended that.
 fn launch(view: &View, room: &Room, group: usize, is_cut_short: bool) -> Launch {
     let next = (0..).find(|&block| !view.forecast.has_launch(group, block));
-    let first = next.filter(|block| is_judged(view, room, group) && (*block == 0 || is_cut_short));
+    let first = next.filter(|block| is_judged(view, group) && (*block == 0 || is_cut_short));
     let counts = first.is_some();
     let (is_fresh, is_long) = (view.group(group).fresh, view.is_long(group));
     let is_simple = is_fresh || is_long || view.is_neighbor(group);

@@ -45,6 +45,11 @@ final class Declared {
         return all;
     }
 
+    /** Tells whether it does nothing but begin and end its phases. */
+    boolean isEmpty() {
+        return "null".equals(attributes.get("role"));
+    }
+
     String[] phases() {
         return attributes.get("phases").split(" ");
     }

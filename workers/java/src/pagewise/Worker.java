@@ -120,7 +120,7 @@ public final class Worker {
         List<Request.Cell> left = new ArrayList<>();
         for (Request.Round round : request.rounds)
             for (int index : round.cells())
-                if (!left.contains(request.cells.get(index)))
+                if (!left.contains(request.cells.get(index)) && !request.cells.get(index).declared.isEmpty())
                     left.add(request.cells.get(index));
         List<Request.Cell> all = List.copyOf(left);
         long[] spentNs = new long[request.cells.size()];
