@@ -2,7 +2,8 @@
 
 use crate::contrast::estimate::{LEVEL, logs_by_block, of_series};
 use crate::sets::across::{compared_run, gated};
-use crate::sets::settle;
+use crate::sets::{settle, withhold};
+use crate::sureness;
 use record::across::{
     COMPARED_SCHEMA, CellHeadline, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord,
     Gated, MissingCell, MissingReason, SideCost,
@@ -10,6 +11,7 @@ use record::across::{
 use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Contrast, CountSummary, Role, Summary};
+use std::collections::BTreeSet;
 
 /// Terms of a gate.
 #[derive(Clone, Debug, Default)]
@@ -37,10 +39,13 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         b: side,
         ..Compared::default()
     };
-    for b in functions(summary, now) {
+    let disturbed = sureness::disturbed(summary);
+    // Places of the times from disturbed launches.
+    let mut noisy: BTreeSet<usize> = BTreeSet::new();
+    for (place, b) in functions(summary, now) {
         let saved = functions(summary, before)
-            .find(|a| a.method == b.method && a.parameters == b.parameters);
-        let Some(a) = saved else { continue };
+            .find(|(_, a)| a.method == b.method && a.parameters == b.parameters);
+        let Some((other, a)) = saved else { continue };
         if [a, b].into_iter().any(|cell| terms.is_missing(cell)) {
             let worse = if b.outcome.status == Status::Ok { a } else { b };
             compared.missing.push(MissingCell {
@@ -55,6 +60,9 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
             compared.counts.extend(counts(a, b));
         }
         if terms.slower.is_some() {
+            if disturbed.contains(&place) || disturbed.contains(&other) {
+                noisy.insert(compared.cells.len());
+            }
             compared.cells.extend(times(summary, a, b, terms.margin));
         }
     }
@@ -63,6 +71,9 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         terms.margin,
         terms.slower,
     );
+    let times = compared.cells.iter_mut().enumerate();
+    let times = times.filter(|(place, _)| noisy.contains(place));
+    withhold(times.map(|(_, cell)| cell));
     let uncounted = terms.counts && compared.counts.is_empty();
     compared.gated = Some(match gated(&compared) {
         Gated::Passes if uncounted => Gated::Undecided,
@@ -71,12 +82,15 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
     compared
 }
 
-/// The functions that a worker ran.
-fn functions<'a>(summary: &'a Summary, worker: &str) -> impl Iterator<Item = &'a CellSummary> {
-    summary
-        .cells
-        .iter()
-        .filter(move |cell| cell.worker == worker && !cell.hidden && cell.role != Role::Null)
+/// The functions that a worker ran, with their places among the cells.
+fn functions<'a>(
+    summary: &'a Summary,
+    worker: &str,
+) -> impl Iterator<Item = (usize, &'a CellSummary)> {
+    let is_function =
+        move |cell: &CellSummary| cell.worker == worker && !cell.hidden && cell.role != Role::Null;
+    let cells = summary.cells.iter().enumerate();
+    cells.filter(move |(_, cell)| is_function(cell))
 }
 
 impl GateTerms {
@@ -123,6 +137,7 @@ fn times(
         b,
         contrast: Contrast::alone(estimate, margin),
         runs_needed: None,
+        doubt: None,
         gate: Some(GateWord::Undecided),
     })
 }

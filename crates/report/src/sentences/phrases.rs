@@ -824,6 +824,7 @@ mod tests {
                 alone: Word::Holds,
                 questions: 100,
             },
+            NoVerdict::Disturbed { alone: Word::Holds },
             NoVerdict::NoSize,
             NoVerdict::CrossesOften,
             NoVerdict::BeyondRange,
