@@ -452,6 +452,14 @@ mod tests {
         let gated = [Passes, Regression, Undecided, Damaged, NotComparable];
         insta::assert_snapshot!("gate", phrases("gate", &gated));
         insta::assert_snapshot!("compare", phrases("compare", &gated));
+        let noisy = context! { gate => "3 %", noisy => "the launches of 2 cells" };
+        assert_eq!(
+            ["gate", "compare"].map(|part| phrase(part, &Undecided, noisy.clone())),
+            [
+                "Gate undecided: other work disturbed the launches of 2 cells; a quieter machine may decide.",
+                "gate 3 %: undecided: other work disturbed the launches of 2 cells; quieter runs may decide",
+            ]
+        );
         let agreements = [
             Agreement::Consistent,
             Agreement::FallsShort,

@@ -61,7 +61,7 @@ fn answer(compared: &Compared) -> String {
     phrases::phrase(
         "gate",
         &compared.gated.unwrap_or(Gated::Passes),
-        context! { names => names.join(", "), noisy => noisy(&compared.cells) },
+        context! { names => names.join(", "), noisy => noisy(&compared.cells, "function") },
     )
 }
 
