@@ -128,6 +128,7 @@ mod tests {
     use record::machine::preflight::Busy;
     use record::machine_state::{LostProof, ProofMoment, StateProof};
     use record::outcome::{BrokenLaw, Cause, LaunchFault, Outcome, Status};
+    use record::parameters::Parameters;
     use record::summary::{EndedExperiment, LaunchCount, LeastPrecise};
     use serde::de::DeserializeOwned;
     use serde_json::json;
