@@ -198,6 +198,8 @@ fn word(before: &CountSummary, now: &CountSummary) -> GateWord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use record::summary::{Doubt, Verdict, Warning, WarningKind};
 
     fn count(passes: &[u64]) -> CountSummary {
         let mut count = CountSummary::default();
@@ -223,5 +225,70 @@ mod tests {
                 "{before:?} {now:?}"
             );
         }
+    }
+
+    /// The gate on a recorded run beside a saved worker that took this part of its time, with other work in launches of these cells.
+    fn gated_run(factor: f64, disturbed: &[usize]) -> Compared {
+        let text = include_str!("../../../../tests/fixtures/runs/ordinary/summary.json");
+        let mut summary: Summary = serde_json::from_str(text).unwrap();
+        for mut saved in summary.cells.clone() {
+            saved.worker = "main".to_owned();
+            for (number, launch) in saved.per_launch.iter_mut().enumerate() {
+                let shaken = 1.0 + 0.001 * (7 * number % 5) as f64;
+                launch.wall_ns.values_mut().for_each(|ns| *ns *= factor * shaken);
+            }
+            summary.cells.push(saved);
+        }
+        summary.warnings = vec![Warning {
+            kind: WarningKind::Steal { share: 0.2 },
+            at: String::new(),
+            cells: disturbed.to_vec(),
+        }];
+        let terms = GateTerms {
+            slower: Some(0.03),
+            margin: 0.02,
+            ..GateTerms::default()
+        };
+        let worker = summary.cells[0].worker.clone();
+        gate(&summary, ["main", &worker], &terms)
+    }
+
+    proptest! {
+        /// The law: a gate neither opens nor closes by launches that other work disturbed, on whichever side.
+        #[test]
+        fn what_is_noisy_neither_passes_nor_fails(
+            factor in 0.3f64..3.0,
+            mask in prop::collection::vec(any::<bool>(), 8),
+        ) {
+            let disturbed: Vec<usize> = (0..8).filter(|cell| mask[*cell]).collect();
+            let (quiet, noisy) = (gated_run(factor, &[]), gated_run(factor, &disturbed));
+            prop_assert!(!quiet.cells.is_empty() && quiet.cells.iter().all(|c| c.doubt.is_none()));
+            for (before, after) in quiet.cells.iter().zip(&noisy.cells) {
+                if after.doubt.is_none() {
+                    prop_assert_eq!(before, after);
+                    continue;
+                }
+                prop_assert_eq!(after.doubt, Some(Doubt::Disturbed));
+                prop_assert_eq!(after.contrast.overall(), Verdict::NotSettled);
+                prop_assert_eq!(after.gate, Some(GateWord::Undecided));
+            }
+            if disturbed.len() == 8 {
+                prop_assert!(noisy.cells.iter().all(|cell| cell.doubt.is_some()));
+                prop_assert_eq!(noisy.gated, Some(Gated::Undecided));
+            }
+        }
+    }
+
+    #[test]
+    fn a_regression_is_one_only_where_it_is_quiet() {
+        assert_eq!(gated_run(0.5, &[]).gated, Some(Gated::Regression));
+        assert_eq!(gated_run(2.0, &[]).gated, Some(Gated::Passes));
+        let all: Vec<usize> = (0..8).collect();
+        for factor in [0.5, 2.0] {
+            assert_eq!(gated_run(factor, &all).gated, Some(Gated::Undecided));
+        }
+        // The saved worker's launches alone.
+        let saved: Vec<usize> = (4..8).collect();
+        assert_eq!(gated_run(0.5, &saved).gated, Some(Gated::Undecided));
     }
 }
