@@ -497,8 +497,8 @@ fn condition(state: &State, cell: usize) -> Parameters {
         .next()
         .map_or_else(Parameters::default, |group| group.parameters.clone());
     condition.retain(|key, value| {
-        let values = groups.iter().map(|group| group.parameters.get(key));
-        *key != BATCH && values.into_iter().any(|other| other != Some(value))
+        let mut others = groups.iter().map(|group| group.parameters.get(key));
+        *key != BATCH && others.any(|other| other != Some(&*value))
     });
     condition
 }

@@ -59,11 +59,13 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         if terms.counts {
             compared.counts.extend(counts(a, b));
         }
-        if terms.slower.is_some() {
+        if terms.slower.is_some()
+            && let Some(timed) = times(summary, a, b, terms.margin)
+        {
             if disturbed.contains(&place) || disturbed.contains(&other) {
                 noisy.insert(compared.cells.len());
             }
-            compared.cells.extend(times(summary, a, b, terms.margin));
+            compared.cells.push(timed);
         }
     }
     settle(
