@@ -237,7 +237,10 @@ mod tests {
             saved.worker = "main".to_owned();
             for (number, launch) in saved.per_launch.iter_mut().enumerate() {
                 let shaken = 1.0 + 0.001 * (7 * number % 5) as f64;
-                launch.wall_ns.values_mut().for_each(|ns| *ns *= factor * shaken);
+                launch
+                    .wall_ns
+                    .values_mut()
+                    .for_each(|ns| *ns *= factor * shaken);
             }
             summary.cells.push(saved);
         }

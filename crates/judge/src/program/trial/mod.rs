@@ -221,12 +221,12 @@ mod tests {
 
     use std::collections::BTreeMap;
 
+    use proptest::prelude::*;
     use record::command::{
         Arm, CommandCost, CommandEnd, FailureKind, ObservedEffects, SettingEffect, WatchedLaunch,
         WatchedMoment, Watching,
     };
     use record::setting::{Proof, Setting};
-    use proptest::prelude::*;
     use record::summary::NoteKind;
     use stats::rng::Seeded;
     use stats::stopping::{GroupProgress, NextStep, StoppingGoal, decide};

@@ -126,7 +126,9 @@ fn cause(
 mod tests {
     use super::*;
     use crate::questions::claims::answers;
-    use crate::questions::claims::tests::{MARGIN, cell, claim, measured, pair, resolved, summary, text};
+    use crate::questions::claims::tests::{
+        MARGIN, cell, claim, measured, pair, resolved, summary, text,
+    };
     use proptest::prelude::*;
     use record::claim::{Answer, Claim, ResolvedClaim};
     use record::outcome::{Cause, Outcome, Status};
@@ -216,7 +218,10 @@ mod tests {
         let sizes = "low = \"64\"\nhigh = \"256\"\nsizes = [\"64\", \"128\", \"256\"]";
         all.push(resolved(claim("crossover", sizes)));
         let job = &mut all[4].jobs[0];
-        (job.way, job.other) = SIZES.map(|s| (cell("a", s), cell("b", s))).into_iter().unzip();
+        (job.way, job.other) = SIZES
+            .map(|s| (cell("a", s), cell("b", s)))
+            .into_iter()
+            .unzip();
         job.points = vec![64, 128, 256];
         all
     }
@@ -270,7 +275,10 @@ mod tests {
             Some(NoVerdict::Disturbed { alone })
         );
         let answer = answer_to(wall, &[&noisy, &quiet]);
-        assert_eq!((answer.word, answer.jobs[0].run.as_str()), (Word::Holds, "r"));
+        assert_eq!(
+            (answer.word, answer.jobs[0].run.as_str()),
+            (Word::Holds, "r")
+        );
         let counted = text("ratio", "low = 0.9\nhigh = 1.1", "fact = \"memory_bytes\"");
         let counted = resolved(Claim::parse("x.toml", &counted).unwrap());
         assert_eq!(answer_to(&counted, &[&noisy]).word, Word::Holds);
