@@ -90,7 +90,7 @@ fn answers(summary: &Summary) -> BTreeMap<String, Answer> {
                 ratio: Some(ratio),
             } if ratio.high < 1.0 => (Some(name(cell)), "depends"),
             Recommendation::Depends { .. } => (group.baseline.map(name), "depends"),
-            Recommendation::Inconclusive { .. } => (None, "inconclusive"),
+            Recommendation::Inconclusive { .. } => (None, "open"),
             Recommendation::Nothing => (None, "nothing"),
         };
         let recommendation = named.map_or(word.to_owned(), |named| format!("{word} {named}"));

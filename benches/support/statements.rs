@@ -1,7 +1,7 @@
 //! The statements of a run compared with a longer run of the same cells: does it contradict them?
 //!
 //! A statement is a sentence that the screen shows and an interval stands behind: "at least 8.5 % faster", "within 2 %", and
-//! the set of those that may be the fastest. "Not settled" states nothing. What a sentence says is a range of ratios; it is
+//! the set of those that may be the fastest. "Open" states nothing. What a sentence says is a range of ratios; it is
 //! contradicted where the longer run's whole interval lies outside of it. An amount can be contradicted where the word is
 //! not: 8.1 to 8.4 % faster is faster all the same.
 

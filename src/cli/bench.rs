@@ -76,7 +76,7 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "NAME", value_parser = tags::checked, conflicts_with = "dry_run")]
     save_baseline: Option<String>,
     /// Measure a saved baseline in turn with these functions. Exit with 2 where a count is larger (counts: faults, calls,
-    /// bytes, allocations) or a time is longer by a SHARE, and with 3 where that is undecided. May be repeated.
+    /// bytes, allocations) or a time is longer by a SHARE, and with 3 where that is open. May be repeated.
     #[arg(
         long,
         value_name = "counts|SHARE",

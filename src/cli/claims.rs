@@ -60,7 +60,7 @@ pub(super) struct ClaimsArgs {
     /// Print the answers as JSON (crates/record/schema/claims.schema.json).
     #[arg(long)]
     json: bool,
-    /// Exit with 3 where a claim is undecided.
+    /// Exit with 3 where a claim is open.
     #[arg(long)]
     strict: bool,
     /// Allow changes such as a larger huge page pool; everything is put back.

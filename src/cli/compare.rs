@@ -33,7 +33,7 @@ pub(super) struct CompareArgs {
     /// Differences below this share are called "within the margin" [default: 2%, of machines 5%].
     #[arg(long, value_name = "SHARE")]
     margin: Option<String>,
-    /// Exit with 2 where anything is slower by more than this share, with 3 where that is undecided, and with 4 where
+    /// Exit with 2 where anything is slower by more than this share, with 3 where that is open, and with 4 where
     /// the sides cannot be compared. With p99.9:SHARE the tails of single operations are compared.
     #[arg(long, value_name = "[p99.9:]SHARE")]
     gate: Option<String>,

@@ -138,7 +138,7 @@ impl Printed<'_> {
         }
     }
 
-    /// Exit code of the verb that measured it: that of the signal; 3 where `strict` meets anything undecided or untrusted; 4
+    /// Exit code of the verb that measured it: that of the signal; 3 where `strict` meets anything open or untrusted; 4
     /// where nothing could be measured.
     pub(super) fn exit_code(&self, stopped_by: Option<i32>, strict: bool) -> u8 {
         match stopped_by {

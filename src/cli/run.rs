@@ -93,7 +93,7 @@ pub(super) struct RunArgs {
     pub(super) json: bool,
     #[command(flatten)]
     pub(super) shown: ShownArgs,
-    /// Exit with 3 where anything is undecided or untrusted.
+    /// Exit with 3 where anything is open or untrusted.
     #[arg(long)]
     pub(super) strict: bool,
     /// Allow changes such as a larger huge page pool; everything is put back.

@@ -66,6 +66,13 @@ pub(crate) fn withhold(
     }
 }
 
+/// Cells of a judged run from whose launches something else took CPUs, memory or devices.
+pub(crate) fn disturbed(summary: &Summary) -> BTreeSet<usize> {
+    let warnings = summary.warnings.iter();
+    let disturbing = warnings.filter(|warning| warning.kind.is_disturbance());
+    disturbing.flat_map(|w| w.cells.iter().copied()).collect()
+}
+
 /// The noise behind the comparisons of a group.
 struct Noise<'a> {
     /// The check of the group's duplicate.
@@ -113,10 +120,7 @@ fn fewest_launches<'a>(
 /// Gives each group with comparisons the degree to which what they show is sure: a group is its condition's own evidence, its
 /// A/A check among it. No time is promised for an open answer that is noisy.
 pub(crate) fn mark(summary: &mut Summary, spread: &Spread) {
-    let mut disturbed: BTreeSet<usize> = BTreeSet::new();
-    for warning in summary.warnings.iter().filter(|w| w.kind.is_disturbance()) {
-        disturbed.extend(&warning.cells);
-    }
+    let disturbed = disturbed(summary);
     let cells = &summary.cells;
     for group in &mut summary.groups {
         let headline = summary

@@ -1,5 +1,6 @@
 //! Every doubt has a name, a test and advice. They flag; they never correct a figure. Notes are of a run as a whole.
 
+use crate::contrast::groups::groups;
 use crate::evidence::flags::{self, Flag, interrupted_share};
 use crate::evidence::{CellEvidence, CellLaunch, Evidence};
 use record::concern::{COLD, Concern, DROPPED};
@@ -9,7 +10,8 @@ use record::summary::{
     Warning, WarningKind,
 };
 use record::{
-    command::KeptCommand, experiment::Experiment, kind::Kind, outcome::Status, state::State,
+    cell::Cell, command::KeptCommand, experiment::Experiment, kind::Kind, outcome::Status,
+    parameters::Parameters, plan::BATCH, state::State,
 };
 use stats::steady::Label;
 use std::collections::{BTreeMap, BTreeSet};
@@ -453,10 +455,13 @@ fn ending_note(state: &State, ending: &Ending) -> Note {
             experiment,
             reason,
             launches,
+            fewest,
             widest,
         } => {
+            let fewest = fewest.map(|cell| condition(state, cell));
             let ended = EndedExperiment {
                 launches: *launches,
+                fewest: fewest.unwrap_or_default(),
                 widest: widest.as_ref().map(|width| least_precise(state, width)),
             };
             Note {
@@ -482,10 +487,36 @@ fn ending_note(state: &State, ending: &Ending) -> Note {
     }
 }
 
+/// The parameters of a cell's group in which the groups of its experiment differ.
+fn condition(state: &State, cell: usize) -> Parameters {
+    let groups = groups(state, Some(&state.cells[cell].cell.experiment));
+    let mut holding = groups
+        .iter()
+        .filter(|group| group.cells.contains(&cell) || group.twin == Some(cell));
+    let mut condition = holding
+        .next()
+        .map_or_else(Parameters::default, |group| group.parameters.clone());
+    condition.retain(|key, value| {
+        let mut others = groups.iter().map(|group| group.parameters.get(key));
+        *key != BATCH && others.any(|other| other != Some(&*value))
+    });
+    condition
+}
+
+/// Names of a ratio's methods, with their workers where those differ.
 fn least_precise(state: &State, width: &Width) -> LeastPrecise {
+    let [cell, base] = [width.cell, width.base].map(|cell| &state.cells[cell].cell);
+    let name = |of: &Cell| {
+        if cell.worker == base.worker {
+            of.method.clone()
+        } else {
+            format!("{}@{}", of.method, of.worker)
+        }
+    };
     LeastPrecise {
-        method: state.cells[width.cell].cell.method.clone(),
-        base: state.cells[width.base].cell.method.clone(),
+        method: name(cell),
+        base: name(base),
+        condition: condition(state, width.cell),
         half_width: width.half_width,
         target: state.plan.precision,
     }

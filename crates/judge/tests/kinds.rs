@@ -1,10 +1,12 @@
 //! One kept thing of every kind (`tests/fixtures/kept`, recorded by `record.sh` there), judged again: its result is, byte for
 //! byte, the one that the program kept. `cargo xtask bless` writes the results anew after the judging was changed on purpose.
 
-use pagewise_judge::{program, questions::claims, replay};
+use pagewise_judge::{ending_notes, program, questions::claims, replay};
 use record::claim::ResolvedClaim;
+use record::decision::{Ending, Reason, Width};
 use record::folder::{ANSWERS, ASKED, RunFolder, SUMMARY, one_a_line};
 use record::json::ToJson;
+use record::summary::{EndedExperiment, NoteKind};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -100,4 +102,53 @@ fn studies_of_programs_have_the_results_that_they_ended_with() {
         let folder = open(&kept().join(name));
         assert_kept(&folder, SUMMARY, &program::judge(&folder.whole().unwrap()));
     }
+}
+
+/// The end of a kept run's only experiment, with its fewest launches in this cell and the widest of these ratios to a base.
+fn ended(run: &str, fewest: usize, [base, cell]: [usize; 2]) -> EndedExperiment {
+    let state = open(&kept().join(run)).state().unwrap();
+    let ending = Ending::Experiment {
+        experiment: state.plan.experiments[0].name.clone(),
+        reason: Reason::BudgetSpent,
+        launches: 7,
+        fewest: Some(fewest),
+        widest: Some(Width {
+            base,
+            cell,
+            half_width: 0.1,
+            ranked: true,
+            settled: false,
+            word_at: None,
+        }),
+    };
+    let mut notes = ending_notes(&state, &[ending], &[]);
+    match notes.remove(0).kind {
+        NoteKind::BudgetEnded(ended) => ended,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_end_of_an_experiment_names_conditions_only_where_it_has_several() {
+    let state = open(&kept().join("states")).state().unwrap();
+    let place = |frames: &str, state_name: &str| {
+        let is_there = |cell: &record::cell::Cell| {
+            cell.parameters.word("frames") == Some(frames)
+                && cell.parameters.word("state") == Some(state_name)
+        };
+        let mut cells = state.cells.iter();
+        cells.position(|planned| is_there(&planned.cell)).unwrap()
+    };
+    let (cached, memory) = (place("cached", "many-vmas"), place("memory", "plain"));
+    let ended_there = ended("states", memory, [cached, cached]);
+    assert_eq!(
+        ended_there.fewest,
+        [("frames", "memory"), ("state", "plain")].into()
+    );
+    assert_eq!(
+        ended_there.widest.unwrap().condition,
+        [("frames", "cached"), ("state", "many-vmas")].into()
+    );
+    let alone = ended("bench/after-1", 0, [0, 0]);
+    assert!(alone.fewest.is_empty() && alone.widest.unwrap().condition.is_empty());
 }

@@ -3,7 +3,7 @@
 use crate::claim::AnswerChange;
 use crate::outcome::{Outcome, Status};
 use crate::parameters::Parameters;
-use crate::summary::{Contrast, CountSummary};
+use crate::summary::{Contrast, CountSummary, Doubt};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
@@ -110,6 +110,8 @@ pub struct ComparedCell {
     pub gate: Option<GateWord>,
     /// Runs a side that should decide it if they scatter as these do; absent where it is decided or no number would do.
     pub runs_needed: Option<usize>,
+    /// The reason why its interval has no verdict, if it is neither its width nor its place.
+    pub doubt: Option<Doubt>,
 }
 
 /// A cell with the phase that is compared.

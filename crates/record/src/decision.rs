@@ -127,6 +127,8 @@ pub enum Ending {
         reason: Reason,
         /// Launches of its least launched comparison set.
         launches: usize,
+        /// Index of a cell of that set; absent where none was measured.
+        fewest: Option<usize>,
         /// Its widest ranked ratio, if any could be measured.
         widest: Option<Width>,
     },

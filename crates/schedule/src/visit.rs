@@ -116,14 +116,17 @@ impl<'a> Visit<'a> {
         let is_of_experiment = |ending: &Ending| matches!(ending, Ending::Experiment { experiment, .. } if experiment == self.experiment);
         run.endings.retain(|ending| !is_of_experiment(ending));
         let ranked = widths.iter().filter(|width| width.ranked);
+        let fewest = sets.iter().min_by_key(|set| set.blocks);
+        let fewest_cell = fewest.and_then(|set| {
+            let group = *set.launch_groups.first()?;
+            view.group(group).cells.first().copied()
+        });
+        let launches = fewest.map_or(0, |set| set.blocks as usize);
         run.endings.push(Ending::Experiment {
             experiment: self.experiment.to_owned(),
             reason,
-            launches: sets
-                .iter()
-                .map(|set| set.blocks as usize)
-                .min()
-                .unwrap_or(0),
+            launches,
+            fewest: fewest_cell,
             widest: ranked
                 .max_by(|a, b| a.half_width.total_cmp(&b.half_width))
                 .copied(),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct AdjustedVerdict {
     /// The word that holds together with all others of the run.
     pub verdict: Region,
-    /// The word that its interval alone would carry; where it differs, "not settled among so many comparisons" is the
+    /// The word that its interval alone would carry; where it differs, "open among so many comparisons" is the
     /// sentence that does not contradict the interval.
     pub alone: Region,
     /// The adjusted probability of saying something wrong by the word `alone`, or by the likeliest where that is none.

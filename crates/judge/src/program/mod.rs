@@ -68,6 +68,8 @@ pub(crate) struct Times {
     /// Name of the time: `cpu`, `kernel`, `wall`, `page-faults`.
     pub time: &'static str,
     pub seconds: Vec<f64>,
+    /// True where the command differs from itself, so that something disturbs the machine.
+    pub is_disturbed: bool,
 }
 
 /// Costs in each block, for another study to be compared with; nothing of what is not to be believed.

@@ -2,6 +2,7 @@
 
 use crate::contrast::estimate::logs_by_block;
 use crate::questions::claims::{self, figure::ClaimSide};
+use crate::sureness;
 use record::claim::{Claim, Word};
 use record::published::{Figure, FigureCell, FigureColumn, Published};
 use record::sizes::parse_size;
@@ -20,6 +21,8 @@ pub struct RepeatedFigure<'a> {
     /// The cell that it is divided by.
     pub divisor: Option<&'a CellSummary>,
     pub here: Option<OwnFigure>,
+    /// True where it is a time, and other work disturbed its launches: it decides nothing.
+    pub is_noisy: bool,
 }
 
 /// Our figure in the published unit.
@@ -33,10 +36,13 @@ pub struct OwnFigure {
     pub ratio: Option<f64>,
 }
 
-/// The verdict on a claim by a figure that decides it; undecided without an interval.
-pub fn verdict(claim: &Claim, figure: &OwnFigure, margin: f64) -> Word {
-    let exact = figure.is_count.then_some((figure.value, figure.value));
-    let interval = figure.interval.or(exact);
+/// The verdict on a claim by the figure that decides it; undecided without an interval, and where it is noisy.
+pub fn verdict(claim: &Claim, repeated: &RepeatedFigure, margin: f64) -> Word {
+    let figure = repeated.here.filter(|_| !repeated.is_noisy);
+    let interval = figure.and_then(|figure| {
+        let exact = figure.is_count.then_some((figure.value, figure.value));
+        figure.interval.or(exact)
+    });
     interval.map_or(Word::Undecided, |(low, high)| {
         claims::word(claim, margin, low, high)
     })
@@ -89,6 +95,11 @@ pub fn quotient(figure: &OwnFigure, base: &OwnFigure) -> (f64, Option<(f64, f64)
 /// Every figure of an article, in its order, with the cells of a run that repeat it.
 pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<RepeatedFigure<'a>> {
     let prior = prior(article, summary);
+    let disturbed = sureness::disturbed(summary);
+    let is_disturbed = |cell: &CellSummary| {
+        let place = claims::figure::index_of(summary, cell);
+        place.is_some_and(|place| disturbed.contains(&place))
+    };
     let mut rows = Vec::new();
     for figure in &article.figures {
         let cells = matching(&figure.repeating(), summary);
@@ -98,6 +109,7 @@ pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<Repeate
                 cell: None,
                 divisor: None,
                 here: None,
+                is_noisy: false,
             });
         }
         let divisor = figure.divisor();
@@ -107,6 +119,8 @@ pub fn repeated<'a>(article: &'a Published, summary: &'a Summary) -> Vec<Repeate
             cell: Some(cell),
             divisor,
             here: here(figure, cell, divisor, &prior),
+            is_noisy: figure.column.is_time()
+                && (is_disturbed(cell) || divisor.is_some_and(is_disturbed)),
         }));
     }
     rows

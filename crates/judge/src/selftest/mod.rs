@@ -229,7 +229,7 @@ fn known_effect(work: WorkKind, extra_permille: u64, done: &[Done]) -> Option<Kn
             Verdict::Faster { .. } => "faster",
             Verdict::Slower { .. } => "slower",
             Verdict::Within { .. } => "within the margin",
-            Verdict::NotSettled => "not settled",
+            Verdict::NotSettled => "open",
         };
         *verdicts.entry(word.to_owned()).or_insert(0) += 1;
     }

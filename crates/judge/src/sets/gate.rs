@@ -2,7 +2,8 @@
 
 use crate::contrast::estimate::{LEVEL, logs_by_block, of_series};
 use crate::sets::across::{compared_run, gated};
-use crate::sets::settle;
+use crate::sets::{settle, withhold};
+use crate::sureness;
 use record::across::{
     COMPARED_SCHEMA, CellHeadline, Compared, ComparedCell, ComparedCount, ComparedSide, GateWord,
     Gated, MissingCell, MissingReason, SideCost,
@@ -10,6 +11,7 @@ use record::across::{
 use record::cell::parameter_words;
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Contrast, CountSummary, Role, Summary};
+use std::collections::BTreeSet;
 
 /// Terms of a gate.
 #[derive(Clone, Debug, Default)]
@@ -37,10 +39,13 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         b: side,
         ..Compared::default()
     };
-    for b in functions(summary, now) {
+    let disturbed = sureness::disturbed(summary);
+    // Places of the times from disturbed launches.
+    let mut noisy: BTreeSet<usize> = BTreeSet::new();
+    for (place, b) in functions(summary, now) {
         let saved = functions(summary, before)
-            .find(|a| a.method == b.method && a.parameters == b.parameters);
-        let Some(a) = saved else { continue };
+            .find(|(_, a)| a.method == b.method && a.parameters == b.parameters);
+        let Some((other, a)) = saved else { continue };
         if [a, b].into_iter().any(|cell| terms.is_missing(cell)) {
             let worse = if b.outcome.status == Status::Ok { a } else { b };
             compared.missing.push(MissingCell {
@@ -54,8 +59,13 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         if terms.counts {
             compared.counts.extend(counts(a, b));
         }
-        if terms.slower.is_some() {
-            compared.cells.extend(times(summary, a, b, terms.margin));
+        if terms.slower.is_some()
+            && let Some(timed) = times(summary, a, b, terms.margin)
+        {
+            if disturbed.contains(&place) || disturbed.contains(&other) {
+                noisy.insert(compared.cells.len());
+            }
+            compared.cells.push(timed);
         }
     }
     settle(
@@ -63,6 +73,9 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
         terms.margin,
         terms.slower,
     );
+    let times = compared.cells.iter_mut().enumerate();
+    let times = times.filter(|(place, _)| noisy.contains(place));
+    withhold(times.map(|(_, cell)| cell));
     let uncounted = terms.counts && compared.counts.is_empty();
     compared.gated = Some(match gated(&compared) {
         Gated::Passes if uncounted => Gated::Undecided,
@@ -71,12 +84,15 @@ pub fn gate(summary: &Summary, [before, now]: [&str; 2], terms: &GateTerms) -> C
     compared
 }
 
-/// The functions that a worker ran.
-fn functions<'a>(summary: &'a Summary, worker: &str) -> impl Iterator<Item = &'a CellSummary> {
-    summary
-        .cells
-        .iter()
-        .filter(move |cell| cell.worker == worker && !cell.hidden && cell.role != Role::Null)
+/// The functions that a worker ran, with their places among the cells.
+fn functions<'a>(
+    summary: &'a Summary,
+    worker: &str,
+) -> impl Iterator<Item = (usize, &'a CellSummary)> {
+    let is_function =
+        move |cell: &CellSummary| cell.worker == worker && !cell.hidden && cell.role != Role::Null;
+    let cells = summary.cells.iter().enumerate();
+    cells.filter(move |(_, cell)| is_function(cell))
 }
 
 impl GateTerms {
@@ -123,6 +139,7 @@ fn times(
         b,
         contrast: Contrast::alone(estimate, margin),
         runs_needed: None,
+        doubt: None,
         gate: Some(GateWord::Undecided),
     })
 }
@@ -183,6 +200,8 @@ fn word(before: &CountSummary, now: &CountSummary) -> GateWord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use record::summary::{Doubt, Verdict, Warning, WarningKind};
 
     fn count(passes: &[u64]) -> CountSummary {
         let mut count = CountSummary::default();
@@ -208,5 +227,73 @@ mod tests {
                 "{before:?} {now:?}"
             );
         }
+    }
+
+    /// The gate on a recorded run beside a saved worker that took this part of its time, with other work in launches of these cells.
+    fn gated_run(factor: f64, disturbed: &[usize]) -> Compared {
+        let text = include_str!("../../../../tests/fixtures/runs/ordinary/summary.json");
+        let mut summary: Summary = serde_json::from_str(text).unwrap();
+        for mut saved in summary.cells.clone() {
+            saved.worker = "main".to_owned();
+            for (number, launch) in saved.per_launch.iter_mut().enumerate() {
+                let shaken = 1.0 + 0.001 * (7 * number % 5) as f64;
+                launch
+                    .wall_ns
+                    .values_mut()
+                    .for_each(|ns| *ns *= factor * shaken);
+            }
+            summary.cells.push(saved);
+        }
+        summary.warnings = vec![Warning {
+            kind: WarningKind::Steal { share: 0.2 },
+            at: String::new(),
+            cells: disturbed.to_vec(),
+        }];
+        let terms = GateTerms {
+            slower: Some(0.03),
+            margin: 0.02,
+            ..GateTerms::default()
+        };
+        let worker = summary.cells[0].worker.clone();
+        gate(&summary, ["main", &worker], &terms)
+    }
+
+    proptest! {
+        /// The law: a gate neither opens nor closes by launches that other work disturbed, on whichever side.
+        #[test]
+        fn what_is_noisy_neither_passes_nor_fails(
+            factor in 0.3f64..3.0,
+            mask in prop::collection::vec(any::<bool>(), 8),
+        ) {
+            let disturbed: Vec<usize> = (0..8).filter(|cell| mask[*cell]).collect();
+            let (quiet, noisy) = (gated_run(factor, &[]), gated_run(factor, &disturbed));
+            prop_assert!(!quiet.cells.is_empty() && quiet.cells.iter().all(|c| c.doubt.is_none()));
+            for (before, after) in quiet.cells.iter().zip(&noisy.cells) {
+                if after.doubt.is_none() {
+                    prop_assert_eq!(before, after);
+                    continue;
+                }
+                prop_assert_eq!(after.doubt, Some(Doubt::Disturbed));
+                prop_assert_eq!(after.contrast.overall(), Verdict::NotSettled);
+                prop_assert_eq!(after.gate, Some(GateWord::Undecided));
+            }
+            if disturbed.len() == 8 {
+                prop_assert!(noisy.cells.iter().all(|cell| cell.doubt.is_some()));
+                prop_assert_eq!(noisy.gated, Some(Gated::Undecided));
+            }
+        }
+    }
+
+    #[test]
+    fn a_regression_is_one_only_where_it_is_quiet() {
+        assert_eq!(gated_run(0.5, &[]).gated, Some(Gated::Regression));
+        assert_eq!(gated_run(2.0, &[]).gated, Some(Gated::Passes));
+        let all: Vec<usize> = (0..8).collect();
+        for factor in [0.5, 2.0] {
+            assert_eq!(gated_run(factor, &all).gated, Some(Gated::Undecided));
+        }
+        // The saved worker's launches alone.
+        let saved: Vec<usize> = (4..8).collect();
+        assert_eq!(gated_run(0.5, &saved).gated, Some(Gated::Undecided));
     }
 }

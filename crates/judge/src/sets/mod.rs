@@ -10,12 +10,13 @@ pub mod shared;
 
 use crate::contrast::tails::P999;
 use crate::contrast::verdicts::hold_among_all;
+use crate::sureness;
 use anyhow::{Context, Result};
 use record::across::{CellHeadline, ComparedCell, GateWord, SideCost};
 use record::outcome::{Outcome, Status};
 use record::parameters::Parameters;
 use record::plan::BATCH;
-use record::summary::{CellSummary, Contrast, Role, Summary, Verdict, WarningKind};
+use record::summary::{CellSummary, Contrast, Doubt, Role, Summary, Verdict, WarningKind};
 use stats::across::{MeasuredSide, ratio, runs_to_decide, side};
 use stats::{estimate::Ratio, interval::CONFIDENCE, multiplicity::holm, quantile::midmean};
 use std::collections::{BTreeMap, HashMap};
@@ -50,6 +51,8 @@ pub struct RunCell {
     pub logs: Vec<f64>,
     /// Share of the time of its launches in which a CPU quota kept it waiting, if one did.
     pub throttled: Option<f64>,
+    /// True where something else took CPUs, memory or devices from its launches.
+    pub is_disturbed: bool,
 }
 
 /// Cells of one run with its own questions.
@@ -69,6 +72,7 @@ impl MeasuredCells {
             questions: Vec::new(),
             cells: Vec::new(),
         };
+        let disturbed = sureness::disturbed(summary);
         for (question, &at) in visible.iter().enumerate() {
             let cell = &summary.cells[at];
             let experiment = summary.experiment(&cell.experiment);
@@ -108,6 +112,7 @@ impl MeasuredCells {
                 outcome: cell.outcome.clone(),
                 logs,
                 throttled,
+                is_disturbed: disturbed.contains(&at),
             });
         }
         Ok(measured)
@@ -256,6 +261,7 @@ pub(crate) fn pairs(
             contrast,
             gate: gate.map(|_| GateWord::Undecided),
             runs_needed: runs_to_decide(&side_a, &side_b, margin, CONFIDENCE).filter(|_| is_open),
+            doubt: None,
         };
         cells.insert(question, cell);
     }
@@ -274,6 +280,16 @@ pub(crate) fn settle(mut cells: Vec<&mut ComparedCell>, margin: f64, gate: Optio
         .collect();
     for (cell, word) in cells.into_iter().zip(gates(&ratios, 1.0 + gate)) {
         cell.gate = Some(word);
+    }
+}
+
+/// Takes the verdicts of cells with other work in their launches, also those on a gate: what is noisy is open.
+pub(crate) fn withhold<'a>(cells: impl Iterator<Item = &'a mut ComparedCell>) {
+    for cell in cells.filter(|cell| cell.contrast.ratio.is_some()) {
+        cell.doubt = Some(Doubt::Disturbed);
+        (cell.contrast.verdict, cell.contrast.holds_among_all) = (Verdict::NotSettled, true);
+        cell.gate = cell.gate.map(|_| GateWord::Undecided);
+        cell.runs_needed = None;
     }
 }
 

@@ -459,6 +459,7 @@ pub(super) fn measured(run: &SharedRun) -> MeasuredCells {
                 },
                 logs: method.launches_ns.iter().map(|ns| ns.ln()).collect(),
                 throttled: None,
+                is_disturbed: false,
             });
             measured.questions.push(SetQuestion {
                 headline: CellHeadline {

@@ -197,6 +197,8 @@ pub enum NoVerdict {
     Interval { verdicts: Vec<Word> },
     /// The verdict alone, which does not hold among so many questions.
     AmongAll { alone: Word, questions: usize },
+    /// The verdict of launches from which other work took CPUs, memory or devices.
+    Disturbed { alone: Word },
     /// No size shows which way is cheaper.
     NoSize,
     /// It crosses more than once.

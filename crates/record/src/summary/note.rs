@@ -1,6 +1,6 @@
 //! Notes on a run: kinds with their figures. `crates/report` makes the sentences.
 
-use crate::{kind::Kind, outcome::Cause};
+use crate::{kind::Kind, outcome::Cause, parameters::Parameters};
 use serde::{Deserialize, Serialize};
 
 /// Note on a run.
@@ -19,6 +19,9 @@ pub struct Note {
 pub struct EndedExperiment {
     /// Launches of its least launched comparison set.
     pub launches: usize,
+    /// The condition of that set: parameters in which the experiment's sets differ.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub fewest: Parameters,
     /// Its least precise ranked ratio, if any could be measured.
     pub widest: Option<LeastPrecise>,
 }
@@ -30,6 +33,9 @@ pub struct LeastPrecise {
     pub method: String,
     /// Name of the baseline.
     pub base: String,
+    /// Its condition: parameters in which the experiment's comparisons differ.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub condition: Parameters,
     /// Half of the interval's width, as a share.
     pub half_width: f64,
     /// The half-width requested.

@@ -25,6 +25,7 @@ pub(crate) fn machine(side: &ComparedSide) -> String {
 pub(crate) fn finding(cell: &ComparedCell, a: &str, unit: &str) -> String {
     match &cell.contrast.ratio {
         None => format!("{:.2} × {a}; too few {unit}s for a verdict", cell.quotient),
+        Some(ratio) if cell.doubt.is_some() => wording::open_for_noise(ratio),
         Some(_) => wording::finding(&cell.contrast),
     }
 }

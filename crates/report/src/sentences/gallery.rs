@@ -116,7 +116,7 @@ pub(crate) fn verdict(verdict: SharedVerdict) -> &'static str {
         SharedVerdict::Faster => "faster",
         SharedVerdict::Within => "within the margin",
         SharedVerdict::Slower => "slower",
-        SharedVerdict::Open => "inconclusive",
+        SharedVerdict::Open => "open",
     }
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn answer(cell: &GalleryCell) -> String {
         AnswerWord::Use => format!("use {choice}"),
         AnswerWord::Keep => format!("{choice} is as good as any"),
         AnswerWord::Depends => "it depends: the run's other rows name the condition".to_owned(),
-        AnswerWord::Inconclusive => "inconclusive".to_owned(),
+        AnswerWord::Inconclusive => "open".to_owned(),
         AnswerWord::Nothing => "no answer".to_owned(),
     }
 }

@@ -9,16 +9,16 @@ use stats::quantile::median;
 use stats::steady::Label;
 use std::collections::BTreeSet;
 
-/// The memory that these methods work on, against the last cache: `working set 128 KiB: at most half of the last-level cache`.
+/// The memory that these methods work on, against the last cache: `working set 128 KiB: fits in cache`.
 pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
     let footprints: Vec<_> = cells
         .iter()
         .filter_map(|&cell| group.cell(cell).footprint.as_ref())
         .collect();
     let known = [
-        (CacheFit::InCache, "at most half of"),
-        (CacheFit::Around, "half to four times"),
-        (CacheFit::InMemory, "more than four times"),
+        (CacheFit::InCache, "fits in cache"),
+        (CacheFit::Around, "near the cache's size"),
+        (CacheFit::InMemory, "exceeds the cache"),
     ];
     let places: Vec<&str> = known
         .iter()
@@ -38,10 +38,7 @@ pub(crate) fn footprint(group: LabelledGroup, cells: &[usize]) -> String {
     if places.is_empty() {
         String::new()
     } else {
-        format!(
-            "working set {sizes}: {} the last-level cache",
-            places.join(" or ")
-        )
+        format!("working set {sizes}: {}", places.join(" or "))
     }
 }
 

@@ -77,7 +77,7 @@ impl<'a> OpenQuestions<'a> {
         if seconds >= self.usual_up_to_s {
             let time = wording::duration(self.usual_up_to_s);
             return format!(
-                "not settled in {time} at this noise, sooner on a quiet machine: pagewise run {names} --wait-for-quiet 10min"
+                "still open after {time} at this noise, settled sooner on a quiet machine: pagewise run {names} --wait-for-quiet 10min"
             );
         }
         let (time, budget) = (wording::duration(seconds), budget(seconds));
@@ -85,7 +85,7 @@ impl<'a> OpenQuestions<'a> {
         if noisy.is_empty() {
             settled
         } else {
-            format!("{settled}; not {noisy}: too noisy")
+            format!("{settled}; still open: {noisy} (too noisy)")
         }
     }
 }
@@ -147,7 +147,7 @@ mod tests {
         };
         assert_eq!(
             with_noise.sentence(),
-            "settled in about 1 min 10 s: pagewise run copy unmap --budget 70s; not read 32 MiB: too noisy"
+            "settled in about 1 min 10 s: pagewise run copy unmap --budget 70s; still open: read 32 MiB (too noisy)"
         );
         let noisy = OpenQuestions {
             names: Vec::new(),
@@ -159,7 +159,7 @@ mod tests {
             "settled in about 1 min 10 s: pagewise run copy unmap --budget 70s"
         );
         assert!(
-            long.starts_with("not settled in 2 min 30 s at this noise"),
+            long.starts_with("still open after 2 min 30 s at this noise"),
             "{long}"
         );
     }

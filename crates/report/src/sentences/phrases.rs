@@ -2,6 +2,7 @@
 
 use crate::sentences::wording::{count, half_width, percent};
 use minijinja::{Environment, Error, State, UndefinedBehavior, Value, context, value::Serde};
+use record::cell::parameter_words;
 use record::launches::{End, signal_name};
 use record::outcome::Outcome;
 use record::sizes::{about_size, format_ns, three_digits};
@@ -42,6 +43,13 @@ static PHRASES: LazyLock<Environment<'static>> = LazyLock::new(|| {
                 .render(cause)
         },
     );
+    phrases.add_filter("parameters", |parameters: Value| -> Result<String, Error> {
+        let mut known = BTreeMap::new();
+        for key in parameters.try_iter()? {
+            known.insert(key.to_string(), parameters.get_item(&key)?.to_string());
+        }
+        Ok(parameter_words(&known, None))
+    });
     phrases.add_filter("count", |number: usize, noun: String| count(number, &noun));
     phrases.add_filter("signal", |number: i32| {
         signal_name(number).map_or_else(|| number.to_string(), str::to_owned)
@@ -120,6 +128,7 @@ mod tests {
     use record::machine::preflight::Busy;
     use record::machine_state::{LostProof, ProofMoment, StateProof};
     use record::outcome::{BrokenLaw, Cause, LaunchFault, Outcome, Status};
+    use record::parameters::Parameters;
     use record::summary::{EndedExperiment, LaunchCount, LeastPrecise};
     use serde::de::DeserializeOwned;
     use serde_json::json;
@@ -220,13 +229,27 @@ mod tests {
         let widest = |(half_width, target)| LeastPrecise {
             method: "a".to_owned(),
             base: "b".to_owned(),
+            condition: Parameters::default(),
             half_width,
             target,
         };
         EndedExperiment {
             launches,
+            fewest: Parameters::default(),
             widest: width.map(widest),
         }
+    }
+
+    /// The same of several conditions, and of a function that is compared with itself alone.
+    fn ended_of_several(launches: usize) -> EndedExperiment {
+        let mut ended = ended(launches, Some((0.043, 0.01)));
+        ended.fewest = [("cache", "cold"), ("bytes", "65536")].into();
+        ended.widest = ended.widest.map(|widest| LeastPrecise {
+            base: "a".to_owned(),
+            condition: [("cache", "hot")].into(),
+            ..widest
+        });
+        ended
     }
 
     fn notes() -> Vec<NoteKind> {
@@ -255,6 +278,8 @@ mod tests {
             BudgetEnded(ended(40, Some((0.043, 0.01)))),
             BudgetEnded(ended(2, Some((0.043, 0.01)))),
             LaunchesEnded(ended(12, None)),
+            BudgetEnded(ended_of_several(0)),
+            BudgetEnded(ended_of_several(7)),
             questions(0, 0),
             questions(1, 0),
             questions(0, 2),
@@ -452,6 +477,14 @@ mod tests {
         let gated = [Passes, Regression, Undecided, Damaged, NotComparable];
         insta::assert_snapshot!("gate", phrases("gate", &gated));
         insta::assert_snapshot!("compare", phrases("compare", &gated));
+        let noisy = context! { gate => "3 %", noisy => "the launches of 2 cells" };
+        assert_eq!(
+            ["gate", "compare"].map(|part| phrase(part, &Undecided, noisy.clone())),
+            [
+                "Gate undecided: other work disturbed the launches of 2 cells; a quieter machine may decide.",
+                "gate 3 %: undecided: other work disturbed the launches of 2 cells; quieter runs may decide",
+            ]
+        );
         let agreements = [
             Agreement::Consistent,
             Agreement::FallsShort,
@@ -824,6 +857,7 @@ mod tests {
                 alone: Word::Holds,
                 questions: 100,
             },
+            NoVerdict::Disturbed { alone: Word::Holds },
             NoVerdict::NoSize,
             NoVerdict::CrossesOften,
             NoVerdict::BeyondRange,

@@ -257,12 +257,15 @@ pub fn verdict(comparison: &Comparison) -> String {
 /// The finding of one comparison, in a column of a table.
 pub fn verdict_briefly(comparison: &Comparison) -> String {
     match (&comparison.doubt, &comparison.contrast.ratio) {
-        (Some(known), Some(ratio)) if known.is_noise() && ratio.high < 1.0 => {
-            format!("open: noisy, {}", between_briefly(ratio))
-        }
+        (Some(known), Some(ratio)) if known.is_noise() && ratio.high < 1.0 => open_for_noise(ratio),
         (Some(known), _) => format!("open: {}", doubt(known)),
         (None, _) => finding(&comparison.contrast),
     }
+}
+
+/// The range of a ratio of which noise took the verdict.
+pub(crate) fn open_for_noise(ratio: &Ratio) -> String {
+    format!("open: noisy, {}", between_briefly(ratio))
 }
 
 /// The finding of a contrast, in a column of a table.

@@ -180,7 +180,7 @@ fn effect(group: LabelledGroup, answer: &StateAnswer) -> String {
             group.name(from),
             group.name(to)
         ),
-        StateEffect::Inconclusive => "no verdict on whether the best method changes".to_owned(),
+        StateEffect::Inconclusive => "whether the best method changes is open".to_owned(),
     };
     let settled = answer
         .ratios

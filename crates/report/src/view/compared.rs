@@ -373,11 +373,20 @@ fn count(cells: &[ComparedCell]) -> String {
     )
 }
 
+/// Cells of which noise took the verdict, counted by this word; empty without any.
+pub(super) fn noisy(cells: &[ComparedCell], word: &str) -> String {
+    match cells.iter().filter(|cell| cell.doubt.is_some()).count() {
+        0 => String::new(),
+        count => format!("the launches of {}", wording::count(count, word)),
+    }
+}
+
 /// The gate, the count of verdicts, and how sure they are.
 fn answers(compared: &Compared) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let Some((gated, gate)) = compared.gated.zip(compared.gate) {
-        let gate = context! { gate => wording::percent(gate) };
+        let noisy = noisy(&compared.cells, "cell");
+        let gate = context! { gate => wording::percent(gate), noisy };
         blocks.push(Block::Answer(phrases::phrase("compare", &gated, gate)));
     }
     blocks.push(Block::Answer(count(&compared.cells)));

@@ -1,6 +1,6 @@
 //! A gate on a user's functions as a document, for a screen and for a comment on a pull request.
 
-use super::compared::{SideNames, by_experiment, side_by_side};
+use super::compared::{SideNames, by_experiment, noisy, side_by_side};
 use crate::render::document::{Block, Document, Entry, Place, Table, TableCell, Tone};
 use crate::sentences::{numbers::range, phrases, wording};
 use crate::tables::columns::Columns;
@@ -61,7 +61,7 @@ fn answer(compared: &Compared) -> String {
     phrases::phrase(
         "gate",
         &compared.gated.unwrap_or(Gated::Passes),
-        context! { names => names.join(", ") },
+        context! { names => names.join(", "), noisy => noisy(&compared.cells, "function") },
     )
 }
 

@@ -268,6 +268,7 @@ pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times
         arm: "command".to_owned(),
         time,
         seconds,
+        is_disturbed: false,
     })
     .into()
 }

@@ -32,6 +32,9 @@ fn judged(plan: &CommandPlan, launches: &[CommandLaunch], level: f64) -> TrialSu
         .collect();
     let again = again(plan, &arms, &blocks);
     adjust(plan, &mut arms);
+    if again.is_some_and(|check| check.differs) {
+        withhold(&mut arms);
+    }
     let watch = watch::watch(plan, launches, &arms);
     let whole = blocks.whole(plan.arms.len());
     let mut notes = failure::notes(plan, launches);
@@ -156,6 +159,7 @@ pub(super) fn costs(plan: &CommandPlan, launches: &[CommandLaunch]) -> Vec<Times
                 arm: arm.name.clone(),
                 time,
                 seconds: blocks.series(index, measure),
+                is_disturbed: !summary.trusted,
             });
         }
     }
@@ -203,12 +207,21 @@ fn adjust(plan: &CommandPlan, arms: &mut [ArmSummary]) {
     );
 }
 
+/// Takes the verdicts on all arms, where the command differs from itself: what is noisy is open.
+fn withhold(arms: &mut [ArmSummary]) {
+    for against in arms.iter_mut().flat_map(|arm| arm.against.values_mut()) {
+        against.contrast.verdict = Verdict::NotSettled;
+        (against.contrast.holds_among_all, against.usual_only) = (true, false);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     //! The judging of tries compared with simulated programs whose true costs are known.
 
     use std::collections::BTreeMap;
 
+    use proptest::prelude::*;
     use record::command::{
         Arm, CommandCost, CommandEnd, FailureKind, ObservedEffects, SettingEffect, WatchedLaunch,
         WatchedMoment, Watching,
@@ -454,6 +467,26 @@ mod tests {
         );
         let failure = summary.arms[1].failure.as_ref().unwrap();
         assert_eq!(failure.kind, FailureKind::EndsDiffer { window_s: 1.0 });
+    }
+
+    proptest! {
+        /// The law: no arm of a try has a verdict where the command differs from itself.
+        #[test]
+        fn a_command_that_differs_from_itself_lets_nothing_be_faster_or_slower(
+            itself in 0.5f64..2.0,
+            factors in prop::collection::vec(0.2f64..3.0, 2),
+        ) {
+            let costs = [1.0, factors[0], factors[1], itself].map(|cpu_s| (cpu_s, 100));
+            let summary = watched(costs, CommandEnd::Exit);
+            if !summary.trusted {
+                let mut judged = summary.arms.iter().flat_map(|arm| arm.against.values());
+                prop_assert!(judged.all(|a| a.contrast.overall() == Verdict::NotSettled));
+                let watch = summary.watch.as_ref().unwrap();
+                prop_assert!(watch.arms.iter().all(|arm| arm.beaten_by.is_none()));
+            }
+            prop_assert!(summary.trusted || (itself - 1.0).abs() > 0.001);
+            prop_assert!(!summary.trusted || (itself - 1.0).abs() < 0.1);
+        }
     }
 
     /// Tells whether anything at all is announced.

@@ -1,9 +1,10 @@
 //! One comparison of a claim: as it is stated, its cells in a summary, their figure, and its answer.
 
 use super::figure::{self, ClaimFigure, ClaimSide};
+use crate::sureness;
 use record::cell::Cell;
 use record::claim::{
-    Claim, ClaimKind, Job, JobAnswer, NoVerdict, ResolvedClaim, ResolvedJob, Word,
+    Claim, ClaimKind, Job, JobAnswer, NoVerdict, Of, ResolvedClaim, ResolvedJob, Word,
 };
 use record::outcome::{Cause, Status};
 use record::summary::{CellSummary, Summary};
@@ -33,6 +34,8 @@ pub(super) struct JudgedJob {
     pub coarse: Option<(Word, f64)>,
     /// Deciding figures, each with its distance from the edge that it must not cross, as a logarithm.
     pub tests: Vec<FigureTest>,
+    /// True where other work disturbed the launches behind its time, so that it has no verdict.
+    pub is_noisy: bool,
 }
 
 /// A figure that decides, with its distances from the nearest edges, as logarithms.
@@ -54,6 +57,22 @@ impl JudgedJob {
             p: None,
             coarse: None,
             tests: Vec::new(),
+            is_noisy: false,
+        }
+    }
+
+    /// The same without a verdict: other work disturbed its launches.
+    pub fn withheld(mut self) -> JudgedJob {
+        let alone = std::mem::replace(&mut self.answer.word, Word::Undecided);
+        if alone.is_decided() {
+            self.answer.why = Some(NoVerdict::Disturbed { alone });
+            self.answer.cause = None;
+        }
+        JudgedJob {
+            p: Some(1.0),
+            coarse: None,
+            is_noisy: true,
+            ..self
         }
     }
 
@@ -78,6 +97,14 @@ impl<'a> ClaimComparison<'a> {
     pub fn figure(&self, summary: &Summary, cells: JobCells) -> Option<ClaimFigure> {
         let (method, baseline) = self.sides(summary, cells)?;
         figure::of_claim(self.claim, self.stated, summary, method, baseline)
+    }
+
+    /// Tells whether other work disturbed launches of these cells, and the figure is of time: what is counted is as it was counted.
+    pub fn is_disturbed(&self, summary: &Summary, cells: JobCells) -> bool {
+        let is_counted = self.stated.fact.is_some() || self.stated.cost == Of::Faults;
+        let disturbed = sureness::disturbed(summary);
+        let mut places = cells.iter().filter_map(|c| figure::index_of(summary, c));
+        !is_counted && places.any(|cell| disturbed.contains(&cell))
     }
 
     /// The answer before anything is known of its figure.

@@ -188,13 +188,21 @@ pub(super) fn judged(
         (verdict.word, verdict.why) = (word, Some(why));
     }
     let p = verdict.p(&figures);
+    let is_noisy = (0..figures.len()).any(|point| {
+        let decides = verdict.deciding.is_empty() || verdict.deciding.contains(&point);
+        let cells = summary.and_then(|s| Some((s, comparison.cells(s, point)?)));
+        let cells = cells.filter(|_| decides && figures[point].is_some());
+        cells.is_some_and(|(summary, cells)| comparison.is_disturbed(summary, cells))
+    });
     (answer.word, answer.band, answer.why) = (verdict.word, verdict.band, verdict.why);
-    JudgedJob {
+    let judged = JudgedJob {
         answer,
         p,
         coarse: None,
         tests: sign_tests(figures),
-    }
+        is_noisy: false,
+    };
+    if is_noisy { judged.withheld() } else { judged }
 }
 
 fn sign_tests(figures: Vec<Option<ClaimFigure>>) -> Vec<FigureTest> {

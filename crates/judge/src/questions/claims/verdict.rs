@@ -5,7 +5,8 @@ use super::{cause, crossover, figure::ClaimFigure, regions::Regions};
 use record::claim::{ClaimKind, Difference, JobAnswer, NoVerdict, Word};
 use record::summary::Summary;
 
-/// The answer from the first summary that has the cells of a comparison and a figure of them.
+/// The answer from the first summary that has the cells of a comparison and a figure of them. Where that is noisy, a later one
+/// that has a verdict answers.
 pub(super) fn judged(
     comparison: &ClaimComparison,
     summaries: &[&Summary],
@@ -27,10 +28,17 @@ pub(super) fn judged(
             ..comparison.blank()
         });
     }
-    match comparison.claim.kind {
+    let judge = |summaries: &[&Summary]| match comparison.claim.kind {
         ClaimKind::Crossover => crossover::judged(comparison, summaries, margin),
         ClaimKind::Ratio | ClaimKind::Absolute => judged_once(comparison, summaries, margin),
+    };
+    let first = judge(summaries);
+    if !first.is_noisy {
+        return first;
     }
+    let mut each = summaries.chunks(1).map(judge);
+    each.find(|judged| judged.answer.word.is_decided())
+        .unwrap_or(first)
 }
 
 /// The answer to a claim of a ratio or of a cost by itself.
@@ -83,7 +91,7 @@ fn judged_figure(
         (!estimate.is_of_extremes()).then_some(1.0)
     };
     let merged = regions.coarse();
-    JudgedJob {
+    let judged = JudgedJob {
         answer,
         p,
         coarse: merged.nearest(&figure),
@@ -93,6 +101,12 @@ fn judged_figure(
             to_coarse: merged.distance(estimate.ratio),
             figure,
         }],
+        is_noisy: false,
+    };
+    if comparison.is_disturbed(summary, cells) {
+        judged.withheld()
+    } else {
+        judged
     }
 }
 
@@ -112,8 +126,13 @@ fn cause(
 mod tests {
     use super::*;
     use crate::questions::claims::answers;
-    use crate::questions::claims::tests::{MARGIN, claim, measured, resolved, summary};
+    use crate::questions::claims::tests::{
+        MARGIN, cell, claim, measured, pair, resolved, summary, text,
+    };
+    use proptest::prelude::*;
+    use record::claim::{Answer, Claim, ResolvedClaim};
     use record::outcome::{Cause, Outcome, Status};
+    use record::summary::{FactProof, Warning, WarningKind};
 
     #[test]
     fn what_was_not_measured_says_why() {
@@ -161,5 +180,107 @@ mod tests {
             answers(&[resolved(claim("ratio", "high = 0.9"))], &[], MARGIN)[0].word,
             Word::Undecided
         );
+    }
+
+    const SIZES: [&str; 3] = ["64", "128", "256"];
+
+    /// A run in which `a` costs these multiples of `b` at each size, with other work in the launches of these cells.
+    fn disturbed_run(ratios: [f64; 3], cells: &[usize]) -> Summary {
+        let sides = SIZES.iter().zip(ratios).flat_map(|(bytes, ratio)| {
+            let mut sides = [
+                measured("a", bytes, 1000.0 * ratio, 1),
+                measured("b", bytes, 1000.0, 2),
+            ];
+            for side in &mut sides {
+                let (min, max, samples) = (90, 91, 9);
+                let memory = FactProof::Number { min, max, samples };
+                side.proofs.insert("memory_bytes".into(), memory);
+            }
+            sides
+        });
+        let mut made = summary("newer", sides.collect());
+        made.warnings = Vec::from_iter((!cells.is_empty()).then(|| Warning {
+            kind: WarningKind::Steal { share: 0.3 },
+            at: String::new(),
+            cells: cells.to_vec(),
+        }));
+        made
+    }
+
+    /// Claims of each kind about the first size, and one about all sizes.
+    fn claims() -> Vec<ResolvedClaim> {
+        let mut all: Vec<ResolvedClaim> = ["", "of = \"cpu\"", "of = \"spread\""]
+            .map(|of| text("ratio", "low = 0.4\nhigh = 0.6", of))
+            .map(|text| resolved(Claim::parse("x.toml", &text).unwrap()))
+            .into();
+        all.push(resolved(claim("absolute", "value = 0.5\nper = \"unit\"")));
+        all[3].jobs[0].other.clear();
+        let sizes = "low = \"64\"\nhigh = \"256\"\nsizes = [\"64\", \"128\", \"256\"]";
+        all.push(resolved(claim("crossover", sizes)));
+        let job = &mut all[4].jobs[0];
+        (job.way, job.other) = SIZES
+            .map(|s| (cell("a", s), cell("b", s)))
+            .into_iter()
+            .unzip();
+        job.points = vec![64, 128, 256];
+        all
+    }
+
+    fn answer_to(claim: &ResolvedClaim, summaries: &[&Summary]) -> Answer {
+        answers(std::slice::from_ref(claim), summaries, MARGIN).remove(0)
+    }
+
+    proptest! {
+        /// The law: no claim on a time has a verdict from launches that other work disturbed; any other claim has the one that it
+        /// would have without.
+        #[test]
+        fn what_is_noisy_neither_holds_nor_fails(
+            ratio in 0.2f64..3.0,
+            mask in prop::collection::vec(any::<bool>(), 6),
+        ) {
+            let cells: Vec<usize> = (0..6).filter(|cell| mask[*cell]).collect();
+            let ratios = [2.0 * ratio, ratio, 0.5 * ratio];
+            let [quiet, noisy] = [&[][..], &cells].map(|cells| disturbed_run(ratios, cells));
+            for (number, claim) in claims().iter().enumerate() {
+                let [before, after] = [&quiet, &noisy].map(|made| answer_to(claim, &[made]));
+                let is_met = match number {
+                    3 => mask[0],
+                    4 => mask.iter().all(|met| *met),
+                    _ => mask[0] || mask[1],
+                };
+                let is_untouched = cells.is_empty() || number < 4 && !is_met;
+                if is_met {
+                    prop_assert!(!after.word.is_decided(), "{after:?}");
+                }
+                if is_untouched {
+                    prop_assert_eq!(&after, &before);
+                }
+                let alone = match after.jobs[0].why {
+                    Some(NoVerdict::Disturbed { alone }) => alone,
+                    _ => after.word,
+                };
+                prop_assert!(alone == before.word || before.word.is_coarse());
+            }
+        }
+    }
+
+    #[test]
+    fn a_noisy_run_yields_to_an_older_quiet_one_and_what_is_counted_is_never_noisy() {
+        let ratios = [0.5, 0.5, 0.5];
+        let (noisy, quiet) = (disturbed_run(ratios, &[0]), pair(0.5));
+        let wall = &claims()[0];
+        let alone = Word::Holds;
+        assert_eq!(
+            answer_to(wall, &[&noisy]).jobs[0].why,
+            Some(NoVerdict::Disturbed { alone })
+        );
+        let answer = answer_to(wall, &[&noisy, &quiet]);
+        assert_eq!(
+            (answer.word, answer.jobs[0].run.as_str()),
+            (Word::Holds, "r")
+        );
+        let counted = text("ratio", "low = 0.9\nhigh = 1.1", "fact = \"memory_bytes\"");
+        let counted = resolved(Claim::parse("x.toml", &counted).unwrap());
+        assert_eq!(answer_to(&counted, &[&noisy]).word, Word::Holds);
     }
 }

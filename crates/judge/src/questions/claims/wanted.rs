@@ -50,9 +50,15 @@ pub fn wanted(claims: &[ResolvedClaim], summary: &Summary, margin: f64) -> Vec<M
             let decides = number == 0 && !word.is_coarse();
             for test in &judged.tests {
                 let holds_already = claim.claim.kind == ClaimKind::Crossover
+                    && !judged.is_noisy
                     && test.p(decides).is_none_or(|p| p <= level);
                 if !holds_already {
-                    missing.extend(lacking(job, test, decides, level));
+                    let lacking = lacking(job, test, decides, level);
+                    missing.extend(lacking.map(|wanted| MissingLaunches {
+                        // Further launches may be as noisy.
+                        likely: wanted.likely && !judged.is_noisy,
+                        ..wanted
+                    }));
                 }
             }
         }
@@ -183,6 +189,7 @@ fn launch_ns(launch: &LaunchValues, phases: &[String]) -> f64 {
 mod tests {
     use super::*;
     use crate::questions::claims::tests::{MARGIN, cell, claim, pair, resolved};
+    use record::summary::{Warning, WarningKind};
     use stats::estimate::Drift;
 
     /// The launches that are wanted, and whether they should bring a verdict.
@@ -235,6 +242,20 @@ mod tests {
     fn wanted_at(ratio: f64) -> Vec<MissingLaunches> {
         let claim = resolved(claim("ratio", "low = 0.4\nhigh = 0.6"));
         wanted(&[claim], &pair(ratio), MARGIN)
+    }
+
+    /// Its launches are wanted, after those of all that is likelier to be settled.
+    #[test]
+    fn what_is_noisy_wants_launches_last() {
+        let claim = resolved(claim("ratio", "low = 0.4\nhigh = 0.6"));
+        let mut noisy = pair(0.5);
+        noisy.warnings = vec![Warning {
+            kind: WarningKind::Throttled { share: 0.3 },
+            at: String::new(),
+            cells: vec![1],
+        }];
+        let wanted = wanted(&[claim], &noisy, MARGIN);
+        assert!(wanted.len() == 1 && !wanted[0].likely, "{wanted:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod gated;
 mod run;
 
 use crate::questions::claims;
-use crate::sets::{Costs, RunCell, SetQuestion, SetQuestions, by_question, pairs};
+use crate::sets::{Costs, RunCell, SetQuestion, SetQuestions, by_question, pairs, withhold};
 use crate::summarise::rounded;
 use differences::differences;
 use record::across::{COMPARED_SCHEMA, Compared, ComparedSide, MissingCell, MissingReason};
@@ -37,13 +37,20 @@ pub fn compare(a: &[Run], b: &[Run], options: &CompareOptions) -> Compared {
             .collect::<Vec<_>>()
     });
     let [by_a, by_b] = [&cells_a, &cells_b].map(|side| by_question(side.iter()));
-    let cells = pairs(
+    let mut cells = pairs(
         &questions.list,
         &costs(&by_a),
         &costs(&by_b),
         options.margin,
         options.gate,
     );
+    let is_noisy = |question: &usize| {
+        [&by_a, &by_b]
+            .iter()
+            .any(|side| is_disturbed(&side[question]))
+    };
+    let noisy = cells.iter_mut().filter(|(question, _)| is_noisy(question));
+    withhold(noisy.map(|(_, cell)| cell));
     let mut missing = Vec::new();
     for (index, question) in questions.list.iter().enumerate() {
         if !cells.contains_key(&index) {
@@ -86,6 +93,14 @@ fn costs(side: &BTreeMap<usize, Vec<&RunCell>>) -> Costs {
         costs.insert(*question, logs.collect());
     }
     costs
+}
+
+/// Tells whether other work disturbed most of a side's runs of a cell; a few runs among many are their scatter.
+fn is_disturbed(runs: &[&RunCell]) -> bool {
+    let mut measured: Vec<&&RunCell> = runs.iter().collect();
+    measured.retain(|run| !run.logs.is_empty());
+    let disturbed = measured.iter().filter(|run| run.is_disturbed).count();
+    2 * disturbed > measured.len()
 }
 
 fn missing_cell(question: &SetQuestion, a: &[&RunCell], b: &[&RunCell]) -> MissingCell {
@@ -134,12 +149,13 @@ fn side(runs: &[Run]) -> ComparedSide {
 
 #[cfg(test)]
 mod tests {
-    use record::across::{ComparedRun, GateWord, Gated};
+    use proptest::prelude::*;
+    use record::across::{ComparedCell, ComparedRun, GateWord, Gated};
     use record::kind::Kind;
     use record::machine::environment::Environment;
     use record::outcome::{Cause, Outcome};
     use record::plan::BATCH;
-    use record::summary::{Summary, Verdict};
+    use record::summary::{Doubt, Summary, Verdict, Warning, WarningKind};
 
     use super::run::arms;
     use super::*;
@@ -168,6 +184,7 @@ mod tests {
     /// A run like the recorded one, in which every launch of every cell takes `factor` times as long.
     fn run(factor: f64) -> Parts {
         let mut summary = recorded();
+        summary.warnings.clear();
         for cell in &mut summary.cells {
             for launch in &mut cell.per_launch {
                 launch.wall_ns.values_mut().for_each(|ns| *ns *= factor);
@@ -346,6 +363,7 @@ mod tests {
             arm: arm.to_owned(),
             time,
             seconds: seconds.to_vec(),
+            is_disturbed: false,
         }
     }
 
@@ -414,6 +432,41 @@ mod tests {
             one.cells[0].contrast.ratio.is_none()
                 && one.cells[0].contrast.verdict == Verdict::NotSettled
         );
+    }
+
+    proptest! {
+        /// The law: a cell whose launches were disturbed in most runs of a side is neither faster nor slower, and neither passes a
+        /// gate nor fails it; every other cell is judged as without.
+        #[test]
+        fn what_is_noisy_in_most_runs_is_open(
+            factor in 0.3f64..3.0,
+            noisy in prop::collection::vec(any::<bool>(), 8),
+            cell in 0usize..10,
+        ) {
+            let base = [1.0, 1.004, 0.997, 1.001];
+            let (mut a, mut b) = (runs(&base), runs(&base.map(|f| f * factor)));
+            let quiet = compare(&a, &b, &options(Some(0.03)));
+            for (run, _) in a.iter_mut().chain(&mut b).zip(&noisy).filter(|(_, noisy)| **noisy) {
+                run.summary.warnings.push(Warning {
+                    kind: WarningKind::Steal { share: 0.2 },
+                    at: String::new(),
+                    cells: vec![cell],
+                });
+            }
+            let judged = compare(&a, &b, &options(Some(0.03)));
+            let most = noisy.chunks(4).any(|side| side.iter().filter(|noisy| **noisy).count() > 2);
+            let hit = quiet.cells.iter().zip(&judged.cells).filter(|(before, after)| before != after);
+            let hit: Vec<&ComparedCell> = hit.map(|(_, after)| after).collect();
+            prop_assert!(hit.len() <= usize::from(most), "{hit:?}");
+            for cell in hit {
+                prop_assert_eq!(cell.doubt, Some(Doubt::Disturbed));
+                prop_assert_eq!(cell.contrast.overall(), Verdict::NotSettled);
+                prop_assert_eq!(cell.gate, Some(GateWord::Undecided));
+            }
+            let noisy_cell = &a[0].summary.cells[cell];
+            let is_shown = most && !noisy_cell.hidden && noisy_cell.outcome.status == Status::Ok;
+            prop_assert!(!is_shown || judged.gated != Some(Gated::Passes));
+        }
     }
 
     #[test]

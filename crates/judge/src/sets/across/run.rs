@@ -203,6 +203,7 @@ pub(super) fn arms(kind: Kind, costs: Vec<Times>) -> MeasuredCells {
             outcome: Outcome::OK,
             logs,
             throttled: None,
+            is_disturbed: times.is_disturbed,
         });
     }
     measured

@@ -296,6 +296,7 @@ mod tests {
                 outcome: Outcome::OK,
                 logs: (0..8).map(|_| log + SCATTER[2] * normal(rng)).collect(),
                 throttled: None,
+                is_disturbed: false,
             });
         }
         let facts = [("kernel", kernel), ("cpu", "x")]
@@ -493,6 +494,7 @@ mod tests {
             outcome: outcome.clone(),
             logs: vec![],
             throttled: None,
+            is_disturbed: false,
         };
         let judged = judge(&gathered, &by(), 0.05);
         assert_eq!(

@@ -453,11 +453,11 @@ fn verdict(arm: &ArmSummary, measure: Measure, what: &str) -> String {
         return String::new();
     };
     let Some(ratio) = against.contrast.ratio else {
-        return format!("{what} not settled");
+        return format!("{what} open");
     };
     let limits = bounds_of(ratio.low, ratio.high);
     match against.contrast.verdict {
-        _ if !against.contrast.holds_among_all => format!("{what} not settled {limits}"),
+        _ if !against.contrast.holds_among_all => format!("{what} open {limits}"),
         Verdict::Faster { at_least } | Verdict::Slower { at_least } => {
             let change = if matches!(against.contrast.verdict, Verdict::Faster { .. }) {
                 "less"
@@ -474,7 +474,7 @@ fn verdict(arm: &ArmSummary, measure: Measure, what: &str) -> String {
         Verdict::Within { margin } => {
             format!("{what} the same within {} %", digits(100.0 * margin))
         }
-        Verdict::NotSettled => format!("{what} not settled {limits}"),
+        Verdict::NotSettled => format!("{what} open {limits}"),
     }
 }
 
@@ -487,7 +487,7 @@ fn usually(arm: &ArmSummary, measure: Measure, finding: &str) -> String {
     let mean = arm.against.get(&measure).and_then(|against| against.mean);
     let mean = mean.map_or_else(String::new, |m| format!(" {}", bounds_of(m.low, m.high)));
     format!(
-        "usually {finding}, but {runs} of {} runs took more than 1.5 times the median and the mean is not settled{mean}",
+        "usually {finding}, but {runs} of {} runs took more than 1.5 times the median and the mean is open{mean}",
         arm.runs
     )
 }
@@ -521,8 +521,10 @@ fn split(arm: &ArmSummary, always: bool) -> Option<String> {
 fn part_of_cpu(change: &Amount, what: &str) -> String {
     let [value, low, high] =
         [change.value, change.low, change.high].map(|x| signed_quantity(Measure::Cpu, x));
-    if change.low <= 0.0 && change.high >= 0.0 {
-        format!("{what} not settled ({low} to {high})")
+    if change.low == 0.0 && change.high == 0.0 {
+        format!("{what} unchanged")
+    } else if change.low <= 0.0 && change.high >= 0.0 {
+        format!("{what} open ({low} to {high})")
     } else {
         format!("{what} {value} ({low} to {high})")
     }

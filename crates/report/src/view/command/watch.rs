@@ -39,14 +39,14 @@ fn is_tried(arm: &WatchedArm) -> bool {
     matches!(arm.role, ArmRole::Setting | ArmRole::Command)
 }
 
-/// "thp: −12 % CPU for +81 % RSS (95 %: −14 to −10 %, +79 to +83 %)".
+/// "thp: −12 % CPU for +81 % RSS (95 %: −14 to −10 %, +79 to +83 %)", or "thp: CPU open, +81 % RSS (…)".
 fn sentence(arm: &WatchedArm, summary: &ArmSummary) -> String {
     let [cpu, rss] = [(Measure::Cpu, "CPU"), (Measure::Rss, "RSS")]
         .map(|(measure, what)| MeasuredChange::new(arm, summary, measure, what));
-    let joint = if cpu.direction * rss.direction < 0 {
-        "for"
-    } else {
-        "and"
+    let joint = match cpu.direction * rss.direction {
+        _ if cpu.is_open || rss.is_open => ", ",
+        -1 => " for ",
+        _ => " and ",
     };
     let intervals = cpu.interval.zip(rss.interval);
     let intervals = intervals.map_or_else(
@@ -57,7 +57,7 @@ fn sentence(arm: &WatchedArm, summary: &ArmSummary) -> String {
     let beaten = beaten.map_or_else(String::new, |other| format!("; {other} is better"));
     let name = &arm.name;
     format!(
-        "{name}: {} {joint} {}{intervals}{beaten}.",
+        "{name}: {}{joint}{}{intervals}{beaten}.",
         cpu.text, rss.text
     )
 }
@@ -67,6 +67,7 @@ struct MeasuredChange {
     text: String,
     /// −1 where less is shown, 1 where more is, 0 where neither is.
     direction: i32,
+    is_open: bool,
     interval: Option<String>,
 }
 
@@ -81,6 +82,7 @@ impl MeasuredChange {
             return MeasuredChange {
                 text: format!("{what} unknown"),
                 direction: 0,
+                is_open: false,
                 interval: None,
             };
         };
@@ -92,7 +94,7 @@ impl MeasuredChange {
         MeasuredChange {
             text: match verdict {
                 Some(Verdict::Within { .. }) => format!("the same {what}"),
-                Some(Verdict::NotSettled) => format!("{what} not settled"),
+                Some(Verdict::NotSettled) => format!("{what} open"),
                 _ => change,
             },
             direction: if is_shown {
@@ -100,6 +102,7 @@ impl MeasuredChange {
             } else {
                 0
             },
+            is_open: verdict == Some(Verdict::NotSettled),
             interval: ratio.map(|ratio| interval(ratio.low, ratio.high)),
         }
     }

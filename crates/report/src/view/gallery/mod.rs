@@ -324,7 +324,7 @@ fn methods(labels: &Labels, question: &GalleryQuestion, runs: &[&SharedRun]) -> 
         .number("faster", |row| TableCell::count(row.1.faster))
         .number("within the margin", |row| TableCell::count(row.1.within))
         .number("slower", |row| TableCell::count(row.1.slower))
-        .number("inconclusive", |row| TableCell::count(row.1.open))
+        .number("open", |row| TableCell::count(row.1.open))
         .number("ratios", |row| range(&row.1.ratios))
         .table(
             format!(

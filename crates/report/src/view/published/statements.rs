@@ -34,11 +34,12 @@ impl Statement<'_> {
         if let Some(outcome) = obstacle(&repeated) {
             return format!("{}: {figure} ({interval})", outcome.status.word());
         }
-        let word = word_of(self.claim, &here, MARGIN);
+        let word = word_of(self.claim, &repeated, MARGIN);
         if word == Word::Undecided && interval.is_empty() {
             return format!("{figure}, from one launch");
         }
-        format!("{}: {figure} ({interval})", verdict(word))
+        let noisy = if repeated.is_noisy { "noisy, " } else { "" };
+        format!("{}: {noisy}{figure} ({interval})", verdict(word))
     }
 
     /// The reason behind the figure: what a reader may overlook, and what was counted.
