@@ -288,6 +288,7 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
 
 /// A study that was measured and kept.
 struct Studied {
+    folder: RunFolder,
     kept: KeptCommand,
     summary: CommandSummary,
     /// The signal that stopped it.
@@ -295,7 +296,7 @@ struct Studied {
 }
 
 impl Studied {
-    /// Prints it; the result is the exit code.
+    /// Prints it, and then sees to it that it reaches the device, which may take long; the result is the exit code.
     fn print(&self, json: bool, full: bool) -> Result<u8> {
         let printed = Printed::Program {
             kept: &self.kept,
@@ -306,6 +307,9 @@ impl Studied {
             ..ShownArgs::default()
         };
         printed.print(json, &shown)?;
+        if let Err(error) = self.folder.reach_device() {
+            remark!("pagewise: a power cut now may take it: {error:#}");
+        }
         Ok(printed.exit_code(self.stopped_by, false))
     }
 }
@@ -355,8 +359,8 @@ fn study(
         summary: &summary,
     };
     printed.keep_page(&session.folder);
-    session.folder.reach_device()?;
     Ok(Studied {
+        folder: session.folder,
         kept,
         summary,
         stopped_by,

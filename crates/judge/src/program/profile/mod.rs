@@ -228,12 +228,19 @@ fn outcome(
 /// Share of CPU time below which a cost need not be known better than by its hundredths.
 const LEAST_SHARE: f64 = 0.04;
 
-/// The half-width of the cost of faults by the blocks so far, relative to that cost, or to a cost that is worth a word. The error
-/// of a prediction is many times as large (docs/validity.md).
+/// The half-width of the cost of faults so far, as it is shown, relative to that cost, or to a cost that is worth a word. The
+/// error of a prediction is many times as large (docs/validity.md).
 pub(super) fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64> {
     let counted = counted(plan, launches)?;
     let blocks = blocks(plan, launches, &counted);
-    let share = line(&blocks, &counted, EventFamily::Faults)?.share;
+    let sampled = SampledKernel::new(launches, &blocks);
+    let faults = family_cost(
+        EventFamily::Faults,
+        sampled.as_ref(),
+        Some(&counted),
+        &blocks,
+    );
+    let share = faults?.share;
     Some((share.high - share.low) / 2.0 / share.value.max(LEAST_SHARE))
 }
 
