@@ -2,6 +2,7 @@
 
 use super::bounds::{Reader, is_bounded};
 use super::demangle::{cut, demangled};
+use super::go_table::GoTable;
 use flate2::read::ZlibDecoder;
 use framehop::{ExplicitModuleSectionInfo, Module};
 use gimli::{NativeEndian, SectionId};
@@ -45,6 +46,7 @@ pub(super) struct Binary {
     eh_frame: Option<SectionData>,
     eh_frame_hdr: Option<SectionData>,
     lines: Option<addr2line::Context<Reader>>,
+    go: Option<GoTable>,
     /// End and name of each function by its address.
     symbols: BTreeMap<u64, (u64, String)>,
     /// Bytes that names of frames have taken.
@@ -72,6 +74,7 @@ impl Binary {
             eh_frame: section(&elf, ".eh_frame"),
             eh_frame_hdr: section(&elf, ".eh_frame_hdr"),
             lines: lines(debug.as_ref().unwrap_or(&elf), size),
+            go: GoTable::of(&elf),
             symbols,
             named: Cell::default(),
         })
@@ -119,10 +122,18 @@ impl Binary {
             });
         }
         if names.is_empty() {
+            let symbol = self.symbol(address);
+            let go = self.go.as_ref().and_then(|go| go.place(address));
+            let (function, file, line) = match go {
+                Some(place) if symbol.is_empty() => (place.function, place.file, place.line),
+                Some(place) => (symbol, place.file, place.line),
+                None => (symbol, String::new(), 0),
+            };
             names.push(CallFrame {
-                function: self.kept(self.symbol(address)),
+                function: self.kept(cut(&function)),
+                file: self.kept(cut(&file)),
+                line,
                 module: self.name.clone(),
-                ..CallFrame::default()
             });
         }
         names

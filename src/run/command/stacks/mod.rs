@@ -5,6 +5,7 @@ mod binary;
 mod bounds;
 mod demangle;
 mod generated;
+mod go_table;
 
 use super::launch::StackFile;
 use anyhow::{Context, Result};
