@@ -287,7 +287,12 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
             .chain(sampled)
             .collect();
     }
+    let first = in_mode(moment, LaunchMode::Plain).next();
+    let is_there = block == 0 && plan.kind == Kind::Profile && is_slow(moment, block);
+    // Where six blocks exceed the budget, the launch before the first one is its own.
+    let is_there = is_there && first.is_some_and(CommandLaunch::stands_for_first);
     let mut parts: Vec<(usize, LaunchMode)> = (0..plan.arms.len())
+        .filter(|_| !is_there)
         .map(|arm| (arm, LaunchMode::Plain))
         .collect();
     if plan.kind != Kind::Profile {
@@ -469,6 +474,8 @@ mod tests {
         price_s: f64,
         /// Samples of a sampled launch in the kernel.
         samples: u64,
+        /// Cost of the launches that are not observed.
+        plain: Option<CommandCost>,
     }
 
     impl Simulated<'_> {
@@ -522,7 +529,11 @@ mod tests {
                     arm,
                     mode,
                     failed,
-                    cost: is_observed.then_some(cost),
+                    cost: if is_observed {
+                        Some(cost)
+                    } else {
+                        self.plain.clone().filter(|_| mode == LaunchMode::Plain)
+                    },
                     ..CommandLaunch::default()
                 });
             }
@@ -545,6 +556,7 @@ mod tests {
             },
             price_s: 1.0,
             samples: 0,
+            plain: None,
         }
     }
 
@@ -800,6 +812,38 @@ mod tests {
         assert_eq!([10.0, 60.0].map(|budget_s| with(1000, budget_s)), [3, 8]);
         assert_eq!(with(KernelWork::LEAST - 1, 10.0), 4);
         assert!(with(10, 60.0) > 8);
+    }
+
+    /// A launch of a second that found its files cached and is a quarter in the kernel.
+    #[test]
+    fn the_launch_before_the_first_block_is_its_own_where_time_is_short() {
+        let plan = plan(Kind::Profile);
+        let warm = CommandCost {
+            user_us: 750_000,
+            system_us: 250_000,
+            ..CommandCost::default()
+        };
+        let of_first = |plain: CommandCost, budget_s: f64| {
+            let simulated = Simulated {
+                budget_s,
+                price_s: 0.15,
+                plain: Some(plain),
+                ..simulated(&plan)
+            };
+            let launches = simulated.launches(Vec::new(), usize::MAX);
+            let is_plain = |l: &&CommandLaunch| l.block == 0 && l.mode == LaunchMode::Plain;
+            launches.iter().filter(is_plain).count()
+        };
+        let with = |change: fn(&mut CommandCost)| {
+            let mut plain = warm.clone();
+            change(&mut plain);
+            plain
+        };
+        assert_eq!(of_first(warm.clone(), 10.0), 0);
+        assert_eq!(of_first(warm.clone(), 60.0), 1);
+        assert_eq!(of_first(with(|cost| cost.fetched_bytes = 4096), 10.0), 1);
+        assert_eq!(of_first(with(|cost| cost.major_faults = 1), 10.0), 1);
+        assert_eq!(of_first(with(|cost| cost.system_us = 50_000), 10.0), 1);
     }
 
     #[test]

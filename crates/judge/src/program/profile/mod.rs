@@ -300,8 +300,8 @@ mod tests {
     use super::judge;
     use crate::program::given_up;
     use record::command::{
-        Agreement, CommandCost, CommandEnd, FailureKind, LaunchMode, MemoryEvent, ObservedEffects,
-        ProfileSummary, SuggestionKind,
+        Agreement, CommandCost, CommandEnd, CommandLaunch, FailureKind, LaunchMode, MemoryEvent,
+        ObservedEffects, ProfileSummary, SuggestionKind,
     };
     use record::outcome::Status;
     use record::summary::NoteKind;
@@ -474,6 +474,19 @@ mod tests {
         let half = 4.302653 * 0.002 / 3_f64.sqrt();
         assert!((seconds.high - seconds.value - half).abs() < 1e-9);
         assert!(!has_few(&wide));
+    }
+
+    #[test]
+    fn a_launch_before_the_first_block_stands_for_one_that_is_not_there() {
+        let blocks = |change: fn(&mut CommandCost)| {
+            let mut launches = runs(|_| 2_000);
+            let is_first = |l: &CommandLaunch| l.block == 0 && l.mode == LaunchMode::Plain;
+            launches.retain(|launch| launch.block < 3 && !is_first(launch));
+            change(launches[0].cost.as_mut().unwrap());
+            judge(&plan(), &launches).blocks
+        };
+        assert_eq!(blocks(|_| {}), 3);
+        assert_eq!(blocks(|cost| cost.fetched_bytes = 4096), 2);
     }
 
     /// The failure of a profile whose last launch is of this mode and ended otherwise.
