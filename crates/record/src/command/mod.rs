@@ -301,8 +301,8 @@ pub struct CommandLaunch {
     pub failed: Option<Cause>,
 }
 
-/// Share of CPU time in the kernel from which on one block leaves the answer of a profile open.
-const OPEN: f64 = 0.1;
+/// The kernel's part of CPU time, one in so many, from which on one block leaves the answer of a profile open.
+const OPEN: u64 = 10;
 
 impl CommandLaunch {
     /// True if it is of an arm of the plan, and its stacks refer to frames that there are.
@@ -315,7 +315,10 @@ impl CommandLaunch {
     pub fn stands_for_first(&self) -> bool {
         let is_warm = |cost: &&CommandCost| cost.major_faults == 0 && cost.fetched_bytes == 0;
         let cost = self.cost.as_ref().filter(is_warm);
-        let is_open = |cost: &CommandCost| cost.kernel_s() >= OPEN * cost.cpu_s();
+        let is_open = |cost: &CommandCost| {
+            let all_us = cost.user_us.saturating_add(cost.system_us);
+            cost.system_us.saturating_mul(OPEN) >= all_us
+        };
         self.mode == LaunchMode::Plain && cost.is_some_and(is_open)
     }
 }
