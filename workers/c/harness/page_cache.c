@@ -72,7 +72,7 @@ bool file_pages(const struct slot *s, int fd, struct file_pages *found)
     return status.st_size == 0 || by_mapping(s->page_bytes, fd, (size_t)status.st_size, found);
 }
 
-struct file_pages known_pages(struct slot *s, int fd)
+struct file_pages proved_pages(struct slot *s, int fd)
 {
     struct file_pages found;
     if (!file_pages(s, fd, &found))

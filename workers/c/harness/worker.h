@@ -140,7 +140,7 @@ struct file_pages {
 /* False where nothing tells; the file must be open for reading. */
 bool file_pages(const struct slot *s, int fd, struct file_pages *found);
 /* The same where a proof needs it: it is skipped where nothing tells. */
-struct file_pages known_pages(struct slot *s, int fd);
+struct file_pages proved_pages(struct slot *s, int fd);
 
 /* Content (content.c): the protocol's digest, pattern and index sequence. */
 uint64_t digest_of(const void *start, size_t bytes);

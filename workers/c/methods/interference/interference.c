@@ -187,7 +187,7 @@ static uint64_t expected_sum(struct slot *s, const struct scan *w)
 static void prove(struct slot *s, struct scan *w)
 {
     if (w->work == COPIES || w->work == WRITES) {
-        fact(s, "unwritten_bytes", known_pages(s, w->target).dirty);
+        fact(s, "unwritten_bytes", proved_pages(s, w->target).dirty);
         fact(s, "left_bytes", resident_bytes(s, w->work == COPIES ? scanned.fd : w->target, w->bytes));
         w->sum = sum_of_file(s, written_path, w->bytes);
     } else if (w->work == READS) {

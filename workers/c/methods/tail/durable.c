@@ -14,7 +14,7 @@ static void run(struct slot *s)
     pattern_fill(block, sizeof block, s->seed + (uint64_t)s->number + 1);
     TAIL_TRIAL(&t, failed += !put(&f, block, all_ + i));
     PHASE(s, "each") { TAIL_LOOP(&t, failed += !put(&f, block, i)); }
-    fact(s, "unwritten_bytes", known_pages(s, f.fd).dirty);
+    fact(s, "unwritten_bytes", proved_pages(s, f.fd).dirty);
     check_done(s, failed != 0, "pwrite or fdatasync");
     tail_file_end(s, &f);
     tail_end(s, &t);

@@ -126,12 +126,12 @@ void store_check(struct slot *s, const struct store *st, size_t done, const char
 /* Before anything else is done with the file: nothing may be left for somebody's later sync. Then nothing may be cached. */
 static void empty_cache(struct slot *s, int fd)
 {
-    struct file_pages pages = known_pages(s, fd);
+    struct file_pages pages = proved_pages(s, fd);
     fact(s, "dirty_bytes", pages.dirty);
     for (int tries = 0; tries < 8; tries++) {
         if ((errno = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)) != 0)
             fail(s, "posix_fadvise");
-        pages = known_pages(s, fd);
+        pages = proved_pages(s, fd);
         if (!pages.cached)
             break;
         usleep(1000U << tries);
