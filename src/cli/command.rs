@@ -5,7 +5,6 @@ use super::{kept, new_folder, printed::Printed};
 use crate::machine;
 use crate::plan::Start;
 use crate::run::Session;
-use crate::run::command::promising::worth_a_try;
 use crate::run::command::{self, FIRST_WINDOW, arms, changing, pages, running};
 use crate::run::progress::announce;
 use anyhow::{Context, Result, bail};
@@ -181,7 +180,7 @@ pub(super) struct ProfileArgs {
     /// Find the functions and lines that cause page faults: on, or off where it costs too much.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Stacks::On, conflicts_with = "resume")]
     stacks: Stacks,
-    /// Then try the most promising settings and an allocator in one study: --budget and --blocks hold for each of the two.
+    /// Then try the settings that the answer names in one study: --budget and --blocks hold for each of the two.
     #[arg(long, conflicts_with_all = ["json", "resume"])]
     then_try: bool,
     /// Also print the tables behind the answer: kernel time by call, events with their costs, agreement.
@@ -254,25 +253,26 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
     let common = &arguments.common;
     let resumed = resumed(common, Kind::Profile)?;
     let studied = study(common, resumed, profile_plan(arguments)?)?;
-    let promising = match &studied.summary {
+    let named: Vec<String> = match &studied.summary {
         CommandSummary::Profile(summary) if arguments.then_try => {
-            worth_a_try(&common.command, summary)?
+            let named = summary.named_settings().into_iter();
+            named.map(str::to_owned).collect()
         }
         _ => Vec::new(),
     };
     let code = studied.print(common.json, arguments.full)?;
-    if arguments.then_try && code == 0 && promising.is_empty() {
-        remark!("Nothing is tried: no setting promises to save CPU time here");
+    if arguments.then_try && code == 0 && named.is_empty() {
+        remark!("Nothing is tried: the answer names no setting");
     }
-    if code != 0 || promising.is_empty() {
+    if code != 0 || named.is_empty() {
         return Ok(code);
     }
     announce(&format!(
         "now, with a budget of its own: pagewise try --with {}",
-        promising.join(",")
+        named.join(",")
     ));
     try_settings(&TryArgs {
-        with: promising,
+        with: named,
         precision: None,
         margin: USUAL_SHARE,
         budget: arguments.budget,
@@ -288,6 +288,7 @@ pub(super) fn profile(arguments: &ProfileArgs) -> Result<u8> {
 
 /// A study that was measured and kept.
 struct Studied {
+    folder: RunFolder,
     kept: KeptCommand,
     summary: CommandSummary,
     /// The signal that stopped it.
@@ -295,7 +296,7 @@ struct Studied {
 }
 
 impl Studied {
-    /// Prints it; the result is the exit code.
+    /// Prints it, and then sees to it that it reaches the device, which may take long; the result is the exit code.
     fn print(&self, json: bool, full: bool) -> Result<u8> {
         let printed = Printed::Program {
             kept: &self.kept,
@@ -306,6 +307,9 @@ impl Studied {
             ..ShownArgs::default()
         };
         printed.print(json, &shown)?;
+        if let Err(error) = self.folder.reach_device() {
+            remark!("pagewise: a power cut now may take it: {error:#}");
+        }
         Ok(printed.exit_code(self.stopped_by, false))
     }
 }
@@ -355,8 +359,8 @@ fn study(
         summary: &summary,
     };
     printed.keep_page(&session.folder);
-    session.folder.reach_device()?;
     Ok(Studied {
+        folder: session.folder,
         kept,
         summary,
         stopped_by,

@@ -2,7 +2,7 @@
 //! clear outcome and leaves nothing running. No test asserts a time.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 
 use crate::support::place::{Place, Said, entries};
 use crate::support::skips::skip;
@@ -521,16 +521,12 @@ fn a_process_is_not_slowed_down_by_being_followed() {
     assert!(with_function(&of, "serve") > 0.9 * total, "{of:#}");
 }
 
-/// A service that ends while it is profiled: after so many windows, or between two of them.
-#[test]
-fn a_process_that_ends_leaves_what_was_seen_of_it() {
-    let place = Place::new();
-    let program = built(&place, "ending", SERVICE, &["-g"]).expect("gcc builds");
-    if !may_follow() {
-        return skip("perf's software events may not be had");
-    }
-    let mut service = Command::new(program).spawn().unwrap();
-    let pid = service.id().to_string();
+/// A profile of a service that is killed after three windows, and what then stands at its number.
+fn profile_of_killed<T>(place: &Place, then: impl FnOnce(u32, &Path) -> T) -> (String, T) {
+    let program = built(place, "ending", SERVICE, &["-g"]).expect("gcc builds");
+    let mut service = Command::new(&program).spawn().unwrap();
+    let number = service.id();
+    let pid = number.to_string();
     let mut profile = place.command(&["profile", "--pid", &pid, "--for", "8s", "--json"]);
     let profile = profile
         .stdout(std::process::Stdio::piped())
@@ -549,13 +545,70 @@ fn a_process_that_ends_leaves_what_was_seen_of_it() {
     wait_until("three windows are over", || windows() >= 3);
     service.kill().unwrap();
     service.wait().unwrap();
+    let there = then(number, &program);
     let said = profile.wait_with_output().unwrap();
-    let of: Value = serde_json::from_slice(&said.stdout).unwrap();
+    (String::from_utf8(said.stdout).unwrap(), there)
+}
+
+/// A profile of a process that ended, which has prices for what was seen.
+fn of_ended(text: &str) -> Value {
+    let of: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));
     assert_eq!(
-        (said.status.code(), &of["outcome"], &of["blocks"]),
-        (Some(0), &Value::from("ok"), &Value::from(6)),
+        (&of["outcome"], &of["blocks"]),
+        (&Value::from("ok"), &Value::from(6)),
         "{of:#}"
     );
+    of
+}
+
+/// A program at the number of a process that has ended, where this user may choose it: others may get it first.
+fn at_number(number: u32, program: &Path) -> Option<Child> {
+    for _ in 0..50 {
+        let last = (number - 1).to_string();
+        std::fs::write("/proc/sys/kernel/ns_last_pid", last).ok()?;
+        let mut child = Command::new(program).spawn().ok()?;
+        if child.id() == number {
+            return Some(child);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    None
+}
+
+/// The number of a process that has ended is another's.
+#[test]
+fn a_process_that_gets_the_number_of_one_that_ended_is_not_followed() {
+    let place = Place::new();
+    if !may_follow() {
+        return skip("perf's software events may not be had");
+    }
+    let (text, other) = profile_of_killed(&place, at_number);
+    let Some(mut other) = other else {
+        return skip(
+            "no process can be started with a given number (/proc/sys/kernel/ns_last_pid)",
+        );
+    };
+    let runs_on = other.try_wait().unwrap().is_none();
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let of = of_ended(&text);
+    assert!(runs_on);
+    let run = of["plan"]["run"].as_str().unwrap();
+    let launches = place.file("data/pagewise/runs").join(run);
+    let launches = std::fs::read_to_string(launches.join("launches.jsonl")).unwrap();
+    assert!(launches.contains(r#""process_ended":true"#), "{launches}");
+}
+
+/// A service that ends while it is profiled: after so many windows, or between two of them.
+#[test]
+fn a_process_that_ends_leaves_what_was_seen_of_it() {
+    let place = Place::new();
+    if !may_follow() {
+        return skip("perf's software events may not be had");
+    }
+    let (text, ()) = profile_of_killed(&place, |_, _| ());
+    let of = of_ended(&text);
     let note = of["notes"]
         .as_array()
         .unwrap()
@@ -671,7 +724,12 @@ fn the_allocator_of_a_program_is_known_and_its_settings_are_tried() {
             line(huge).is_some_and(|line| line.contains("huge pages")) && line("keep").is_none(),
             "{tried}"
         );
-        assert!(line(&huge.replace("thp", "keep")).is_some(), "{tried}");
+        // What is tried is what the answer names.
+        let named = out.split("pagewise try --with ").nth(1).unwrap();
+        let named = named.split(" -- ").next().unwrap().split(',');
+        for name in named {
+            assert!(line(name).is_some(), "{name}: {out}");
+        }
     }
 }
 

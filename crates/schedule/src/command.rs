@@ -4,7 +4,7 @@
 use crate::constants::{FULL_BLOCKS, STUDY_BLOCKS};
 use crate::precision::{NextBlock, Policy, SetStanding};
 use record::command::{
-    CommandCost, CommandLaunch, CommandPlan, Faults, LaunchMode, MemoryEvent, has_ended,
+    CommandCost, CommandLaunch, CommandPlan, Faults, KernelWork, LaunchMode, MemoryEvent, has_ended,
 };
 use record::kind::Kind;
 use stats::interval::{FEWEST_LAUNCHES, LEAST_LAUNCHES};
@@ -139,32 +139,46 @@ impl CommandScheduler {
             None => LEAST_LAUNCHES,
             Some(_) => 0,
         };
-        let ranked = (moment.half_width)();
         let set = SetStanding {
             open: true,
             due: false,
             launches: blocks,
             next_s,
-            ranked,
+            ranked: (moment.half_width)(),
             others: None,
             word_s: None,
             progress: None,
         };
-        self.reached = Some((
-            blocks,
-            set.ranked,
-            left_s.max(next_s * needed.saturating_sub(blocks) as f64),
-        ));
+        let least = match is_profile {
+            true if is_slow(moment, blocks) => FEWEST_LAUNCHES,
+            true => FULL_BLOCKS,
+            false => 0,
+        };
+        // What samples tell of the kernel's time later blocks, which have none, tell no better.
+        let is_sampled = is_profile && has_samples(moment);
+        let until_s = |wanted: usize| next_s * wanted.saturating_sub(blocks) as f64;
+        let usual_s = if is_sampled {
+            until_s(least).min(left_s)
+        } else {
+            left_s
+        };
+        self.reached = Some((blocks, set.ranked, usual_s.max(until_s(needed))));
         let goal = StoppingGoal {
             precision: plan.precision,
             budget_seconds: budget_s,
         };
-        let least = if is_profile { FULL_BLOCKS } else { 0 };
+        let is_known = (is_sampled && blocks >= least) || (moment.is_settled)();
         let fits = (!is_profile && blocks < LEAST_LAUNCHES) || left_s >= next_s;
         let chosen = || Policy::Precise.choose(&goal, least, &[set], spent_s);
-        !(moment.is_settled)()
-            && (blocks < needed || (fits && matches!(chosen(), NextBlock::Block { .. })))
+        !is_known && (blocks < needed || (fits && matches!(chosen(), NextBlock::Block { .. })))
     }
+}
+
+/// True if samples divide the kernel's time.
+fn has_samples(moment: &CommandMoment) -> bool {
+    let work = in_mode(moment, LaunchMode::Sampled)
+        .filter_map(|launch| launch.cost.as_ref()?.kernel_work.as_ref());
+    work.map(KernelWork::seen).sum::<u64>() >= KernelWork::LEAST
 }
 
 /// The most blocks that are drawn before the first is launched.
@@ -273,7 +287,12 @@ fn parts(moment: &CommandMoment, block: usize) -> Vec<(usize, LaunchMode)> {
             .chain(sampled)
             .collect();
     }
+    let first = in_mode(moment, LaunchMode::Plain).next();
+    let is_there = block == 0 && plan.kind == Kind::Profile && is_slow(moment, block);
+    // Where six blocks exceed the budget, the launch before the first one is its own.
+    let is_there = is_there && first.is_some_and(CommandLaunch::stands_for_first);
     let mut parts: Vec<(usize, LaunchMode)> = (0..plan.arms.len())
+        .filter(|_| !is_there)
         .map(|arm| (arm, LaunchMode::Plain))
         .collect();
     if plan.kind != Kind::Profile {
@@ -393,7 +412,7 @@ fn has_no_samples(launch: &CommandLaunch) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::command::{Arm, ArmRole, CommandCost, Pages};
+    use record::command::{Arm, ArmRole, CommandCost, Pages, SampledPart};
     use record::outcome::Cause;
     use std::collections::BTreeMap;
 
@@ -453,6 +472,10 @@ mod tests {
         faults: Faults,
         /// Seconds of a launch that measures prices; those of the command take one.
         price_s: f64,
+        /// Samples of a sampled launch in the kernel.
+        samples: u64,
+        /// Cost of the launches that are not observed.
+        plain: Option<CommandCost>,
     }
 
     impl Simulated<'_> {
@@ -487,16 +510,30 @@ mod tests {
                     break;
                 };
                 let failed = (self.fails)(mode).then_some(Cause::Budget);
+                let part = SampledPart {
+                    event: MemoryEvent::Unknown,
+                    call: String::new(),
+                    samples: self.samples,
+                };
                 let cost = CommandCost {
-                    faults: Some(self.faults.clone()),
+                    faults: (mode == LaunchMode::Traced).then(|| self.faults.clone()),
+                    kernel_work: (mode == LaunchMode::Sampled).then(|| KernelWork {
+                        parts: vec![part],
+                        ..KernelWork::default()
+                    }),
                     ..CommandCost::default()
                 };
+                let is_observed = matches!(mode, LaunchMode::Traced | LaunchMode::Sampled);
                 launches.push(CommandLaunch {
                     block,
                     arm,
                     mode,
                     failed,
-                    cost: (mode == LaunchMode::Traced).then_some(cost),
+                    cost: if is_observed {
+                        Some(cost)
+                    } else {
+                        self.plain.clone().filter(|_| mode == LaunchMode::Plain)
+                    },
                     ..CommandLaunch::default()
                 });
             }
@@ -518,6 +555,8 @@ mod tests {
                 ..Faults::default()
             },
             price_s: 1.0,
+            samples: 0,
+            plain: None,
         }
     }
 
@@ -755,6 +794,56 @@ mod tests {
         assert!(usual.iter().all(|l| l.mode != LaunchMode::Followed));
         let least = launches(1.0);
         assert_eq!((blocks(&least), of_command(&least)), (3, 6));
+    }
+
+    /// Three blocks where six exceed the budget, and otherwise those in which page faults are followed.
+    #[test]
+    fn a_profile_ends_where_later_blocks_have_no_samples() {
+        let plan = plan(Kind::Profile);
+        let with = |samples: u64, budget_s: f64| {
+            let simulated = Simulated {
+                budget_s,
+                price_s: 0.15,
+                samples,
+                ..simulated(&plan)
+            };
+            blocks(&simulated.launches(Vec::new(), usize::MAX))
+        };
+        assert_eq!([10.0, 60.0].map(|budget_s| with(1000, budget_s)), [3, 8]);
+        assert_eq!(with(KernelWork::LEAST - 1, 10.0), 4);
+        assert!(with(10, 60.0) > 8);
+    }
+
+    /// A launch of a second that found its files cached and is a quarter in the kernel.
+    #[test]
+    fn the_launch_before_the_first_block_is_its_own_where_time_is_short() {
+        let plan = plan(Kind::Profile);
+        let warm = CommandCost {
+            user_us: 750_000,
+            system_us: 250_000,
+            ..CommandCost::default()
+        };
+        let of_first = |plain: CommandCost, budget_s: f64| {
+            let simulated = Simulated {
+                budget_s,
+                price_s: 0.15,
+                plain: Some(plain),
+                ..simulated(&plan)
+            };
+            let launches = simulated.launches(Vec::new(), usize::MAX);
+            let is_plain = |l: &&CommandLaunch| l.block == 0 && l.mode == LaunchMode::Plain;
+            launches.iter().filter(is_plain).count()
+        };
+        let with = |change: fn(&mut CommandCost)| {
+            let mut plain = warm.clone();
+            change(&mut plain);
+            plain
+        };
+        assert_eq!(of_first(warm.clone(), 10.0), 0);
+        assert_eq!(of_first(warm.clone(), 60.0), 1);
+        assert_eq!(of_first(with(|cost| cost.fetched_bytes = 4096), 10.0), 1);
+        assert_eq!(of_first(with(|cost| cost.major_faults = 1), 10.0), 1);
+        assert_eq!(of_first(with(|cost| cost.system_us = 50_000), 10.0), 1);
     }
 
     #[test]

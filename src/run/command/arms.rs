@@ -120,7 +120,7 @@ fn with(baseline: &Arm, setting: &Setting) -> Result<Arm> {
         setting: Some(setting.clone()),
         ..baseline.clone()
     };
-    if setting.needs_thp {
+    if setting.needs_thp || setting.avoids_thp {
         let path = "/sys/kernel/mm/transparent_hugepage/enabled";
         let enabled = kernel::read(path).unwrap_or_default();
         if enabled.is_empty() || enabled.contains("[never]") {
@@ -346,7 +346,12 @@ fn setting(word: &str, carried: &[Setting]) -> Result<Setting> {
 pub fn list() -> Result<String> {
     let mut text = String::new();
     for setting in all()? {
-        text += &format!("{:<13} {}\n", setting.name, setting.title);
+        let saves = if setting.saves_memory {
+            "; saves memory"
+        } else {
+            ""
+        };
+        text += &format!("{:<13} {}{saves}\n", setting.name, setting.title);
         if !setting.side_effects.is_empty() {
             text += &format!("{:<13} side effect: {}\n", "", setting.side_effects);
         }

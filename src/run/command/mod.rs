@@ -3,7 +3,6 @@
 pub mod arms;
 pub mod changing;
 mod launch;
-pub mod promising;
 pub mod running;
 mod stacks;
 

@@ -133,6 +133,15 @@ void fact_word(struct slot *s, const char *name, const char *value);
 /* Records the name of a file's file system, such as `ext4`, as `file_system`, and returns its number (<linux/magic.h>). */
 uint32_t fact_file_system(struct slot *s, int fd);
 
+/* What the page cache holds of a file, and what of that is still to be written, in bytes (page_cache.c). */
+struct file_pages {
+    uint64_t cached, dirty;
+};
+/* False where nothing tells; the file must be open for reading. */
+bool file_pages(const struct slot *s, int fd, struct file_pages *found);
+/* The same where a proof needs it: it is skipped where nothing tells. */
+struct file_pages proved_pages(struct slot *s, int fd);
+
 /* Content (content.c): the protocol's digest, pattern and index sequence. */
 uint64_t digest_of(const void *start, size_t bytes);
 void fact_digest(struct slot *s, const void *start, size_t bytes);

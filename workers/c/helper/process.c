@@ -2,8 +2,10 @@
 #include "process.h"
 #include "core.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 char *process_text(pid_t pid, const char *name, size_t *bytes)
 {
@@ -39,6 +41,19 @@ uint64_t process_field(const char *text, const char *name)
 {
     const char *at = text ? strstr(text, name) : NULL;
     return at ? strtoull(at + strlen(name), NULL, 10) : UINT64_MAX;
+}
+
+bool process_has_ended(int process)
+{
+    struct pollfd watched = {process, POLLIN, 0};
+    return process < 0 || poll(&watched, 1, 0) > 0;
+}
+
+bool process_has_thread(pid_t pid, pid_t thread)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d", pid, thread);
+    return access(path, F_OK) == 0;
 }
 
 uint64_t merged_pages(pid_t pid)

@@ -1,6 +1,7 @@
 /* What the kernel says of one process. */
 #ifndef PAGEWISE_PROCESS_H
 #define PAGEWISE_PROCESS_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -9,5 +10,7 @@
  * frees it. */
 char *process_text(pid_t pid, const char *name, size_t *bytes);
 uint64_t process_field(const char *text, const char *name); /* the number behind a name; UINT64_MAX where there is none */
+bool process_has_ended(int process);            /* by its pidfd, although its parent may not know yet */
+bool process_has_thread(pid_t pid, pid_t thread);
 uint64_t merged_pages(pid_t pid);               /* by the kernel's samepage merging */
 #endif

@@ -28,7 +28,7 @@ enum {
     SPLIT_MS = 500,    /* between two readings of the samples of its CPU time */
     MAX_EVICT = 16,
     MERGE = 67,        /* PR_SET_MEMORY_MERGE, since Linux 6.4 */
-    CALL_NUMBERS = 5,  /* of /proc/PID/io */
+    CALL_NUMBERS = 6,  /* of /proc/PID/io */
     WITH_CALLS = 'c',  /* the word by which the command begins: it is to be stopped at calls that change mappings */
 };
 
@@ -419,10 +419,12 @@ static void end_all(void)
         job.left += for_each_child(0);
 }
 
-/* The numbers of a file such as /proc/self/io: bytes and calls of reading and writing, bytes of pages made dirty. */
+/* The numbers of a file such as /proc/self/io: bytes and calls of reading and writing, bytes of pages made dirty, bytes that
+ * came from a device. */
 static void read_io(const char *path, uint64_t io[CALL_NUMBERS])
 {
-    static const char *const names[CALL_NUMBERS] = {"rchar:", "wchar:", "syscr:", "syscw:", "\nwrite_bytes:"};
+    static const char *const names[CALL_NUMBERS] = {"rchar:", "wchar:", "syscr:", "syscw:", "\nwrite_bytes:",
+                                                   "\nread_bytes:"};
     char text[512];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
@@ -450,6 +452,7 @@ static void print_calls(void)
     printf(",\"read_bytes\":%llu,\"write_bytes\":%llu,\"read_calls\":%llu,\"write_calls\":%llu,\"dirtied_pages\":%llu",
            (unsigned long long)all[0], (unsigned long long)all[1], (unsigned long long)all[2], (unsigned long long)all[3],
            (unsigned long long)all[4] / 4096);
+    printf(",\"fetched_bytes\":%llu", (unsigned long long)all[5]);
 }
 
 static void print_run(void)

@@ -75,6 +75,9 @@ pub struct CommandCost {
     /// Pages of the page cache that its writes made dirty: new ones, and old ones that were clean.
     #[serde(default)]
     pub dirtied_pages: u64,
+    /// Bytes that came from a device for its reads and page faults.
+    #[serde(default)]
+    pub fetched_bytes: u64,
     /// Its page faults by kind, where they were followed.
     pub faults: Option<Faults>,
     /// Why they could not be followed although this was asked.

@@ -18,6 +18,17 @@ pub struct KernelWork {
     pub parts: Vec<SampledPart>,
 }
 
+impl KernelWork {
+    /// Samples of all launches in the kernel below which they divide nothing.
+    pub const LEAST: u64 = 60;
+
+    /// Samples that met the kernel.
+    pub fn seen(&self) -> u64 {
+        let samples = self.parts.iter().map(|part| part.samples);
+        samples.fold(0, u64::saturating_add)
+    }
+}
+
 /// Samples that met the same work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampledPart {

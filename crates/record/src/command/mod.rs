@@ -301,10 +301,25 @@ pub struct CommandLaunch {
     pub failed: Option<Cause>,
 }
 
+/// The kernel's part of CPU time, one in so many, from which on one block leaves the answer of a profile open.
+const OPEN: u64 = 10;
+
 impl CommandLaunch {
     /// True if it is of an arm of the plan, and its stacks refer to frames that there are.
     pub(crate) fn belongs_to(&self, plan: &CommandPlan) -> bool {
         self.arm < plan.arms.len() && self.stacks.as_ref().is_none_or(CallStacks::is_whole)
+    }
+
+    /// True if it is a launch before the first block of a profile that may stand for that block's own: it found its files in the
+    /// page cache, and the kernel has so much of its time that more blocks follow.
+    pub fn stands_for_first(&self) -> bool {
+        let is_warm = |cost: &&CommandCost| cost.major_faults == 0 && cost.fetched_bytes == 0;
+        let cost = self.cost.as_ref().filter(is_warm);
+        let is_open = |cost: &CommandCost| {
+            let all_us = cost.user_us.saturating_add(cost.system_us);
+            cost.system_us.saturating_mul(OPEN) >= all_us
+        };
+        self.mode == LaunchMode::Plain && cost.is_some_and(is_open)
     }
 }
 

@@ -338,7 +338,7 @@ pub enum SuggestionKind {
 
 impl SuggestionKind {
     /// Settings that try such a change, by their names for `try --with`. What they save is not predicted.
-    pub fn settings(self) -> &'static [&'static str] {
+    fn settings(self) -> &'static [&'static str] {
         match self {
             SuggestionKind::JemallocReturn => &["jemalloc-keep"],
             SuggestionKind::MimallocReturn => &["mimalloc-keep"],
@@ -351,6 +351,16 @@ impl SuggestionKind {
         }
     }
 }
+
+/// Settings by which a library does for its own memory what a candidate does: the candidate, the beginning of a file's name, and
+/// the setting. What they save is not predicted.
+const OF_LIBRARIES: [(&str, &str, &str); 5] = [
+    ("thp", "libjemalloc", "jemalloc-thp"),
+    ("thp", "libmimalloc", "mimalloc-thp"),
+    ("thp", "python", "python-malloc"),
+    ("thp", "php", "zend-huge"),
+    ("no-thp", "_multiarray_umath", "numpy-small"),
+];
 
 /// Position of the explained part's whole interval relative to all of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -490,5 +500,60 @@ impl ProfileSummary {
         self.candidates
             .iter()
             .filter(move |c| c.kernel_s.value > c.least_share() * cpu_s)
+    }
+
+    /// Names of the settings that the answer names for `try --with`, each once: candidates worth a try, what libraries that were
+    /// met do of the same kind, and what the advice tries.
+    pub fn named_settings(&self) -> Vec<&str> {
+        let mut named: Vec<&str> = self.worth_a_try().map(|c| c.setting.as_str()).collect();
+        let is_met = |start: &str| {
+            let mut met = self.modules.iter().chain([&self.allocator]);
+            met.any(|module| module.starts_with(start))
+        };
+        let of_libraries = OF_LIBRARIES
+            .into_iter()
+            .filter(|(candidate, start, _)| named.contains(candidate) && is_met(start));
+        let of_libraries: Vec<&str> = of_libraries.map(|(_, _, setting)| setting).collect();
+        let advised = self.advice.iter().flat_map(|advice| advice.kind.settings());
+        for name in of_libraries.into_iter().chain(advised.copied()) {
+            if !named.contains(&name) {
+                named.push(name);
+            }
+        }
+        named
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setting::Setting;
+    use std::path::Path;
+    use strum::VariantArray;
+
+    /// Settings that are named, with the beginning of a file's name that brings each.
+    fn named() -> Vec<(&'static str, Option<&'static str>)> {
+        let advised = SuggestionKind::VARIANTS.iter();
+        let advised = advised.flat_map(|kind| kind.settings());
+        let of_libraries = OF_LIBRARIES
+            .into_iter()
+            .map(|(_, start, name)| (name, Some(start)));
+        advised
+            .map(|name| (*name, None))
+            .chain(of_libraries)
+            .collect()
+    }
+
+    #[test]
+    fn every_setting_that_is_named_is_one_of_its_library() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../settings");
+        assert!(named().len() > OF_LIBRARIES.len() + 3, "{:?}", named());
+        for (name, start) in named() {
+            let path = folder.join(format!("{name}.toml"));
+            let text = std::fs::read_to_string(&path).unwrap();
+            let modules = Setting::parse(name, &text).unwrap().modules;
+            let is_its = start.is_none_or(|start| modules.iter().any(|module| module == start));
+            assert!(is_its && !modules.is_empty(), "{name}: {modules:?}");
+        }
     }
 }

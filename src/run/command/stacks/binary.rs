@@ -2,17 +2,25 @@
 
 use super::bounds::{Reader, is_bounded};
 use super::demangle::{cut, demangled};
+use super::go_table::GoTable;
+use flate2::read::ZlibDecoder;
 use framehop::{ExplicitModuleSectionInfo, Module};
 use gimli::{NativeEndian, SectionId};
+use object::{CompressedData, CompressionFormat};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
 use record::command::CallFrame;
+use std::borrow::Cow;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{cell::Cell, collections::BTreeMap, ops::Range, sync::Arc};
+use zstd::stream::read::Decoder as ZstdDecoder;
 
 /// Larger files are not opened.
 const MOST_BYTES: u64 = 2 << 30;
 /// Limit of the names and files of a binary's frames, in bytes. Their later ones have no name.
 const MOST_NAMES: usize = 16 << 20;
+/// Bytes that a file's compressed sections may have for each byte of the file: compilers' and linkers' have some four.
+const MOST_EXPANDED: u64 = 16;
 /// PF_X of elf(5).
 const EXECUTABLE: u32 = 1;
 
@@ -38,6 +46,7 @@ pub(super) struct Binary {
     eh_frame: Option<SectionData>,
     eh_frame_hdr: Option<SectionData>,
     lines: Option<addr2line::Context<Reader>>,
+    go: Option<GoTable>,
     /// End and name of each function by its address.
     symbols: BTreeMap<u64, (u64, String)>,
     /// Bytes that names of frames have taken.
@@ -65,6 +74,7 @@ impl Binary {
             eh_frame: section(&elf, ".eh_frame"),
             eh_frame_hdr: section(&elf, ".eh_frame_hdr"),
             lines: lines(debug.as_ref().unwrap_or(&elf), size),
+            go: GoTable::of(&elf),
             symbols,
             named: Cell::default(),
         })
@@ -112,10 +122,18 @@ impl Binary {
             });
         }
         if names.is_empty() {
+            let symbol = self.symbol(address);
+            let go = self.go.as_ref().and_then(|go| go.place(address));
+            let (function, file, line) = match go {
+                Some(place) if symbol.is_empty() => (place.function, place.file, place.line),
+                Some(place) => (symbol, place.file, place.line),
+                None => (symbol, String::new(), 0),
+            };
             names.push(CallFrame {
-                function: self.kept(self.symbol(address)),
+                function: self.kept(cut(&function)),
+                file: self.kept(cut(&file)),
+                line,
                 module: self.name.clone(),
-                ..CallFrame::default()
             });
         }
         names
@@ -196,26 +214,57 @@ fn add_symbols(elf: &object::File<'_>, bytes: usize, symbols: &mut BTreeMap<u64,
 /// The lines of the code of a file of so many bytes; nothing where it carries none, or what its reader could not read within
 /// limits.
 fn lines(elf: &object::File<'_>, bytes: usize) -> Option<addr2line::Context<Reader>> {
+    let mut room = SectionRoom {
+        stored: bytes as u64,
+        expanded: MOST_EXPANDED.saturating_mul(bytes as u64),
+    };
     let mut total: u64 = 0;
     let section = |id: SectionId| {
-        let data = elf
-            .section_by_name(id.name())
-            .and_then(|section| section.uncompressed_data().ok())
-            .filter(|data| {
-                total += data.len() as u64;
-                // Sections that lie over each other are copied, too.
-                total <= bytes as u64
-            });
-        Ok::<_, gimli::Error>(Reader::new(
-            Arc::from(&*data.unwrap_or_default()),
-            NativeEndian,
-        ))
+        let section = elf.section_by_name(id.name());
+        let data = section.and_then(|section| room.contents(section.compressed_data().ok()?));
+        let data = data.unwrap_or_default();
+        total += data.len() as u64;
+        Ok::<_, gimli::Error>(Reader::new(Arc::from(&*data), NativeEndian))
     };
     let mut dwarf = gimli::Dwarf::load(section).ok()?;
     if is_bounded(&mut dwarf, total) {
         addr2line::Context::from_dwarf(dwarf).ok()
     } else {
         None
+    }
+}
+
+/// Bytes that the sections of a file may still take.
+struct SectionRoom {
+    /// Of those that stand in it as they are. Sections that lie over each other are copied, too.
+    stored: u64,
+    /// Of compressed ones, as they are read.
+    expanded: u64,
+}
+
+impl SectionRoom {
+    /// The contents of a section; nothing where they are more than there is room for, or not as long as they claim to be.
+    fn contents<'a>(&mut self, section: CompressedData<'a>) -> Option<Cow<'a, [u8]>> {
+        let CompressedData {
+            format,
+            data,
+            uncompressed_size,
+        } = section;
+        if format == CompressionFormat::None {
+            self.stored = self.stored.checked_sub(data.len() as u64)?;
+            return Some(Cow::Borrowed(data));
+        }
+        self.expanded = self.expanded.checked_sub(uncompressed_size)?;
+        let most = uncompressed_size.saturating_add(1);
+        let mut contents = Vec::new();
+        let bytes = match format {
+            CompressionFormat::Zlib => ZlibDecoder::new(data).take(most).read_to_end(&mut contents),
+            CompressionFormat::Zstandard => ZstdDecoder::new(data)
+                .and_then(|decoder| decoder.take(most).read_to_end(&mut contents)),
+            _ => return None,
+        };
+        let is_whole = bytes.is_ok_and(|bytes| bytes as u64 == uncompressed_size);
+        is_whole.then_some(Cow::Owned(contents))
     }
 }
 
@@ -228,4 +277,55 @@ fn debug_file(build_id: &[u8]) -> Option<Vec<u8>> {
         MOST_BYTES,
     )
     .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{Compression, write::ZlibEncoder};
+    use std::io::Write;
+
+    fn zlib(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// What is read of a section that claims so many bytes, in a file that has room for 1000 and 2000.
+    fn read(format: CompressionFormat, data: &[u8], uncompressed_size: u64) -> Option<Vec<u8>> {
+        let mut room = SectionRoom {
+            stored: 1000,
+            expanded: 2000,
+        };
+        let section = CompressedData {
+            format,
+            data,
+            uncompressed_size,
+        };
+        room.contents(section).map(Cow::into_owned)
+    }
+
+    #[test]
+    fn compressed_sections_are_read_within_their_room() {
+        let bytes: Vec<u8> = (0..1500_u32).map(|n| (n / 7) as u8).collect();
+        let packed = [
+            (CompressionFormat::Zlib, zlib(&bytes)),
+            (
+                CompressionFormat::Zstandard,
+                zstd::bulk::compress(&bytes, 1).unwrap(),
+            ),
+        ];
+        for (format, data) in packed {
+            assert_eq!(read(format, &data, 1500).as_ref(), Some(&bytes));
+            // Neither a length that is not its own nor one beyond the room, and nothing that is cut.
+            for claimed in [0, 1499, 1501, 2001, u64::MAX] {
+                assert_eq!(read(format, &data, claimed), None, "{format:?} {claimed}");
+            }
+            assert_eq!(read(format, &data[..data.len() / 2], 1500), None);
+        }
+        let none = |bytes: &[u8]| read(CompressionFormat::None, bytes, bytes.len() as u64);
+        assert_eq!(none(&bytes[..1000]).as_deref(), Some(&bytes[..1000]));
+        assert_eq!(none(&bytes), None);
+        assert_eq!(read(CompressionFormat::Unknown, &bytes, 10), None);
+    }
 }

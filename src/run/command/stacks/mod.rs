@@ -5,6 +5,7 @@ mod binary;
 mod bounds;
 mod demangle;
 mod generated;
+mod go_table;
 
 use super::launch::StackFile;
 use anyhow::{Context, Result};
@@ -84,7 +85,7 @@ type ModuleUnwinder = UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>;
 /// Programs and libraries that were met, with the names of their code.
 #[derive(Default)]
 pub(super) struct Callers {
-    binaries: HashMap<String, Option<Rc<Binary>>>,
+    binaries: HashMap<Rc<str>, Option<Rc<Binary>>>,
     cache: CacheNative<MayAllocateDuringUnwind>,
     /// For code of no file.
     no_module: ModuleUnwinder,
@@ -95,6 +96,20 @@ struct ProcessCode {
     mappings: CodeMappings,
     /// Code that the process has made itself, read when some is met.
     generated: Option<Rc<Generated>>,
+}
+
+impl ProcessCode {
+    /// Puts a mapping of code over whatever was there.
+    fn map(&mut self, line: &SavedLine<'_>) {
+        let [start, bytes, offset, _] = line.numbers;
+        self.mappings.put(Mapping {
+            start,
+            end: start.saturating_add(bytes),
+            offset,
+            path: String::from_utf8_lossy(line.more).into(),
+            code: OnceCell::new(),
+        });
+    }
 }
 
 /// Mappings of code by their first address; none overlaps another. A forked process shares its parent's until either changes.
@@ -128,21 +143,42 @@ impl CodeMappings {
 struct Mapping {
     start: u64,
     end: u64,
-    /// Difference between an address in the process and in the file; no file where there is none.
+    offset: u64,
+    path: Rc<str>,
+    /// Read when a stack first meets it: of many mappings few are.
+    code: OnceCell<MappedCode>,
+}
+
+/// The code of a mapping.
+struct MappedCode {
+    /// Difference between an address in the process and in the file.
     bias: u64,
+    /// No file where there is none.
     binary: Option<Rc<Binary>>,
-    /// Made when a stack first meets it: of many mappings few are.
-    unwinder: OnceCell<ModuleUnwinder>,
+    unwinder: ModuleUnwinder,
 }
 
 impl Mapping {
-    fn unwinder(&self) -> &ModuleUnwinder {
-        self.unwinder.get_or_init(|| {
+    fn code(&self, binaries: &mut HashMap<Rc<str>, Option<Rc<Binary>>>) -> &MappedCode {
+        self.code.get_or_init(|| {
+            let binary = binaries
+                .entry(Rc::clone(&self.path))
+                .or_insert_with_key(|path| Binary::load(path).map(Rc::new))
+                .clone();
+            let bytes = self.end - self.start;
+            let bias = binary.as_ref().map_or(0, |binary| {
+                self.start
+                    .wrapping_sub(binary.address_of(self.offset, bytes))
+            });
             let mut unwinder = ModuleUnwinder::new();
-            if let Some(binary) = &self.binary {
-                unwinder.add_module(binary.module(self.start..self.end, self.bias));
+            if let Some(binary) = &binary {
+                unwinder.add_module(binary.module(self.start..self.end, bias));
             }
-            unwinder
+            MappedCode {
+                bias,
+                binary,
+                unwinder,
+            }
         })
     }
 }
@@ -172,7 +208,7 @@ impl Callers {
         let mut ended = Vec::new();
         for line in lines(&bytes) {
             match line.tag {
-                b'M' => self.map(processes.entry(line.pid).or_default(), &line),
+                b'M' => processes.entry(line.pid).or_default().map(&line),
                 b'F' => {
                     let parent = processes.get(&(line.numbers[0] as i32)).cloned();
                     processes.insert(line.pid, parent.unwrap_or_default());
@@ -187,28 +223,6 @@ impl Callers {
             }
         }
         Ok(table.stacks())
-    }
-
-    /// Puts a mapping of code over whatever was there.
-    fn map(&mut self, process: &mut ProcessCode, line: &SavedLine<'_>) {
-        let path = String::from_utf8_lossy(line.more).into_owned();
-        let [start, bytes, offset, _] = line.numbers;
-        let end = start.saturating_add(bytes);
-        let binary = self
-            .binaries
-            .entry(path)
-            .or_insert_with_key(|path| Binary::load(path).map(Rc::new))
-            .clone();
-        let bias = binary.as_ref().map_or(0, |binary| {
-            start.wrapping_sub(binary.address_of(offset, bytes))
-        });
-        process.mappings.put(Mapping {
-            start,
-            end,
-            bias,
-            binary,
-            unwinder: OnceCell::new(),
-        });
     }
 
     /// The frames of a stack, the outermost first.
@@ -235,7 +249,9 @@ impl Callers {
         let mut next = Some(FrameAddress::from_instruction_pointer(pc));
         while let Some(address) = next.filter(|_| frames.len() < MOST_FRAMES) {
             let at = address.address_for_lookup();
-            frames.extend(table.names(process, line.pid, at));
+            let mapping = process.mappings.at(at).cloned();
+            let code = mapping.as_ref().map(|m| m.code(&mut self.binaries));
+            frames.extend(table.names(process, line.pid, (code, at)));
             let is_trampoline = process
                 .generated
                 .as_ref()
@@ -245,9 +261,7 @@ impl Callers {
                 registers.set_sp(sp + 2 * word);
                 read(sp + word).ok()
             } else {
-                let mapping = process.mappings.at(at);
-                mapping
-                    .map_or(&self.no_module, |mapping| mapping.unwinder())
+                code.map_or(&self.no_module, |code| &code.unwinder)
                     .unwind_frame(address, &mut registers, &mut self.cache, &mut read)
                     .ok()
                     .flatten()
@@ -358,12 +372,16 @@ fn add(known: &mut IndexSet<CallFrame>, frames: Vec<CallFrame>) -> Vec<usize> {
 }
 
 impl StackTable {
-    /// The functions at an address, the innermost first: several where calls were inlined.
-    fn names(&mut self, process: &mut ProcessCode, pid: i32, address: u64) -> Vec<usize> {
-        let mapping = process.mappings.at(address).cloned();
-        let mapped = mapping.as_ref().and_then(|mapping| {
-            let binary = mapping.binary.as_ref()?;
-            Some((binary, address.wrapping_sub(mapping.bias)))
+    /// The functions at an address in a mapping's code, the innermost first: several where calls were inlined.
+    fn names(
+        &mut self,
+        process: &mut ProcessCode,
+        pid: i32,
+        (code, address): (Option<&MappedCode>, u64),
+    ) -> Vec<usize> {
+        let mapped = code.and_then(|code| {
+            let binary = code.binary.as_ref()?;
+            Some((binary, address.wrapping_sub(code.bias)))
         });
         let frames = &mut self.frames;
         if let Some((binary, address)) = mapped {
@@ -524,9 +542,9 @@ mod tests {
         Mapping {
             start,
             end,
-            bias: 0,
-            binary: None,
-            unwinder: OnceCell::new(),
+            offset: 0,
+            path: "".into(),
+            code: OnceCell::new(),
         }
     }
 
@@ -551,9 +569,9 @@ mod tests {
         );
     }
 
-    /// Of 40,000 mappings and as many lines between, a stack looks at those that it meets.
+    /// Of 40,000 mappings and as many lines between, a stack looks at those that it meets, and reads their files alone.
     #[test]
-    fn only_the_mappings_that_a_stack_meets_are_prepared_for_unwinding() {
+    fn only_the_mappings_that_a_stack_meets_are_read() {
         let (mut callers, mut process, mut table) = (
             Callers::default(),
             ProcessCode::default(),
@@ -561,15 +579,16 @@ mod tests {
         );
         for number in (0..40_000_u64).rev() {
             let numbers = [number << 12, 4096, 0, 0];
+            let path = format!("/nonexistent/{number}");
             let line = SavedLine {
                 numbers,
                 tag: b'M',
                 kind: 0,
                 weight: 1,
                 pid: 1,
-                more: b"/nonexistent",
+                more: path.as_bytes(),
             };
-            callers.map(&mut process, &line);
+            process.map(&line);
             let stack = SavedLine {
                 numbers: [(39_999 << 12) + 8, 0, 0, 0],
                 tag: b'S',
@@ -577,9 +596,10 @@ mod tests {
             };
             callers.frames(&mut process, &stack, &mut table);
         }
-        let prepared = process.mappings.0.values();
-        let prepared = prepared.filter(|m| m.unwinder.get().is_some()).count();
-        assert_eq!((process.mappings.0.len(), prepared), (40_000, 1));
+        let met = process.mappings.0.values();
+        let met = met.filter(|m| m.code.get().is_some()).count();
+        let read = callers.binaries.len();
+        assert_eq!((process.mappings.0.len(), met, read), (40_000, 1, 1));
     }
 
     #[test]

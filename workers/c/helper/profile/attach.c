@@ -4,6 +4,7 @@
  * A process that began at another clock tick than STARTED has only got the number of one that ended; 0 is any. */
 #include "core.h"
 #include "faults.h"
+#include "helper/process.h"
 #include "helper/proof.h"
 #include "helper/verb.h"
 #include <poll.h>
@@ -78,13 +79,6 @@ static void print_cost(const struct used *from, const struct used *to, uint64_t 
     printf(",\"observer_us\":%llu}\n", (unsigned long long)own_us());
 }
 
-/* True if the process has ended, although its parent may not know yet. */
-static bool has_ended(int process)
-{
-    struct pollfd watched = {process, POLLIN, 0};
-    return process < 0 || poll(&watched, 1, 0) > 0;
-}
-
 static int attach_main(int argc, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -100,12 +94,12 @@ static int attach_main(int argc, char **argv)
     struct used from = {0}, to, now;
     uint64_t started = strtoull(argv[2], NULL, 10);
     /* What has not ended by now has had the number all along. */
-    bool same = process >= 0 && look(pid, &from) && (!started || from.started == started) && !has_ended(process);
+    bool same = process >= 0 && look(pid, &from) && (!started || from.started == started) && !process_has_ended(process);
     if (same)
-        faults_attach(pid, (struct follow){.stacks = argc > 7 ? argv[6] : NULL,
+        faults_attach(pid, (struct follow){.process = process, .stacks = argc > 7 ? argv[6] : NULL,
                                            .stack_period = argc > 7 ? strtoull(argv[7], NULL, 10) : 0,
                                            .period = strtoull(argv[4], NULL, 10), .kernel_ns = strtoull(argv[5], NULL, 10)});
-    if (!same || has_ended(process) || !look(pid, &from)) {
+    if (!same || process_has_ended(process) || !look(pid, &from)) {
         print_cost(&from, &from, 0, true);
         return 0;
     }
@@ -125,7 +119,7 @@ static int attach_main(int argc, char **argv)
             to = now;
         to.rss_kib = to.rss_kib > most_kib ? to.rss_kib : most_kib; /* none where it has ended */
     }
-    print_cost(&from, &to, now_ns() - begun, has_ended(process));
+    print_cost(&from, &to, now_ns() - begun, process_has_ended(process));
     return 0;
 }
 

@@ -128,16 +128,9 @@ static bool map_rings(size_t pages)
     return true;
 }
 
-/* Threads that are there already write into the rings of the first. */
-static void join_thread(pid_t thread)
+static int open_of_thread(pid_t thread, int cpu)
 {
-    for (int cpu = 0, i = 0; i < faults.cpus && cpu < MOST_CPUS; cpu++) {
-        int fd = open_event(thread, cpu, faults.in_kernel);
-        if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, faults.fd[i++]) == 0)
-            ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-        else if (errno != ENODEV)
-            return;
-    }
+    return open_event(thread, cpu, faults.in_kernel);
 }
 
 /* Pages that are known of a process at most, 4 GiB: to look at more takes tenths of a second of a processor. */
@@ -204,9 +197,10 @@ void faults_attach(pid_t pid, struct follow how)
         faults_sample(pid, how.stacks, how.kernel_ns, false);
     else
         faults_begin(pid, how.stacks, how.stack_period);
-    if (!faults.follows)
+    if (!faults.follows || process_has_ended(how.process)) /* before the events were there: the number may be another's */
         return;
     know_mappings(pid, !how.kernel_ns);
+    stacks_start();
     for (int i = 0; i < faults.cpus; i++)
         ioctl(faults.fd[i], PERF_EVENT_IOC_ENABLE, 0);
     snprintf(path, sizeof path, "/proc/%d/task", pid);
@@ -214,8 +208,8 @@ void faults_attach(pid_t pid, struct follow how)
     for (struct dirent *task; tasks && (task = readdir(tasks));) {
         pid_t thread = (pid_t)atoi(task->d_name);
         if (thread > 0 && thread != pid) {
-            join_thread(thread);
-            stacks_join(thread);
+            join_events(pid, thread, faults.cpus, faults.fd, open_of_thread);
+            stacks_join(pid, thread);
         }
     }
     if (tasks)

@@ -2,6 +2,7 @@
  * of one in so many; it has rings of its own, so that what is lost there spoils no count. */
 #include "stacks.h"
 #include "core.h"
+#include "helper/process.h"
 #include "kernel.h"
 #include "ring.h"
 #include <stdio.h>
@@ -81,15 +82,15 @@ static bool map_rings(size_t pages)
     return true;
 }
 
-void stacks_join(pid_t thread)
+void stacks_start(void)
 {
-    for (int cpu = 0, i = 0; i < stacks.cpus && cpu < MOST_CPUS; cpu++) {
-        int fd = open_event(thread, cpu);
-        if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, stacks.fd[i++]) == 0)
-            ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-        else if (errno != ENODEV)
-            return;
-    }
+    for (int i = 0; i < stacks.cpus; i++)
+        ioctl(stacks.fd[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void stacks_join(pid_t pid, pid_t thread)
+{
+    join_events(pid, thread, stacks.cpus, stacks.fd, open_event);
 }
 
 void stacks_begin(pid_t pid, struct stack_events events, const char *path)
@@ -112,8 +113,8 @@ void stacks_begin(pid_t pid, struct stack_events events, const char *path)
         if (!stacks.file)
             snprintf(stacks.reason, sizeof stacks.reason, "%s: %s", path, strerror(errno));
     }
-    for (int i = 0; stacks.file && (events.attached || stacks.events.wide) && i < stacks.cpus; i++)
-        ioctl(stacks.fd[i], PERF_EVENT_IOC_ENABLE, 0);
+    if (stacks.file && stacks.events.wide && !events.attached)
+        stacks_start();
     if (stacks.file)
         return;
     for (int i = 0; i < stacks.cpus; i++)

@@ -26,7 +26,8 @@ struct stack_events {
 
 /* Opens the events; where that is not possible the reason is printed with the counts. */
 void stacks_begin(pid_t pid, struct stack_events events, const char *path);
-void stacks_join(pid_t thread); /* a further thread that runs already */
+void stacks_start(void); /* those of a process that runs already, which wait for it */
+void stacks_join(pid_t pid, pid_t thread); /* a further thread that runs already */
 void stacks_poll(int poll); /* adds the events to an epoll(7) */
 /* Calls `take` with every stack that was saved since, its time and page, and how many were lost before it. */
 typedef void stacks_taker(pid_t pid, uint64_t time, uint64_t address, uint32_t lost, struct saved_stack *stack);

@@ -5,11 +5,7 @@
 #include "methods/read/cache.h"
 #include "victim.h"
 #include <stdio.h>
-#include <sys/syscall.h>
 
-#ifndef SYS_cachestat /* Linux 6.5 */
-#define SYS_cachestat 451
-#endif
 
 enum { SYNCED_STEPS = 8 };
 
@@ -71,17 +67,6 @@ static void make_file(struct slot *s, struct made_file *f, size_t bytes)
             fail(s, "fdatasync");
     }
     f->bytes = bytes;
-}
-
-static size_t unwritten(struct slot *s, int fd, size_t bytes)
-{
-    uint64_t range[] = {0, bytes};
-    struct {
-        uint64_t cached, dirty, writeback, evicted, recently_evicted;
-    } pages = {0};
-    if (syscall(SYS_cachestat, fd, range, &pages, 0) != 0)
-        return 0; /* An older kernel shows it to nobody. */
-    return (pages.dirty + pages.writeback) * s->page_bytes;
 }
 
 static void open_target(struct slot *s, struct scan *w, int flags)
@@ -202,7 +187,7 @@ static uint64_t expected_sum(struct slot *s, const struct scan *w)
 static void prove(struct slot *s, struct scan *w)
 {
     if (w->work == COPIES || w->work == WRITES) {
-        fact(s, "unwritten_bytes", unwritten(s, w->target, w->bytes));
+        fact(s, "unwritten_bytes", proved_pages(s, w->target).dirty);
         fact(s, "left_bytes", resident_bytes(s, w->work == COPIES ? scanned.fd : w->target, w->bytes));
         w->sum = sum_of_file(s, written_path, w->bytes);
     } else if (w->work == READS) {

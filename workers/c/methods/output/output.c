@@ -191,12 +191,6 @@ static uint64_t extents(int file)
     return ioctl(file, FS_IOC_FIEMAP, &map) == 0 ? map.fm_mapped_extents : 0;
 }
 
-static uint64_t dirty_bytes(const struct slot *s, int file)
-{
-    uint64_t range[2] = {0, 0}, status[5] = {0}; /* cached, dirty, write-back, … in pages (cachestat) */
-    return syscall(451, file, range, status, 0) == 0 ? (status[1] + status[2]) * s->page_bytes : 0;
-}
-
 /* By its name and a new descriptor: what the next program finds. */
 static void prove(struct slot *s, struct output *o)
 {
@@ -214,7 +208,9 @@ static void prove(struct slot *s, struct output *o)
     fact(s, "same_inode", status.st_ino == o->old_inode);
     fact(s, "strays", faccessat(o->folder, o->fresh, F_OK, 0) == 0);
     fact(s, "read_ahead_kib", read_ahead_kib(o->file));
-    fact(s, "dirty_bytes", dirty_bytes(s, o->file));
+    struct file_pages pages;
+    fact(s, "dirty_known", file_pages(s, o->file, &pages));
+    fact(s, "dirty_bytes", pages.dirty);
     if ((size_t)status.st_size != o->bytes)
         fail_because(s, "write", "the file has not the size that was asked for");
     char *p = mmap(NULL, o->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, o->file, 0);

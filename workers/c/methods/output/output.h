@@ -28,7 +28,7 @@
 #define BUILT_LAWS                                                                                                    \
     OUTPUT_LAWS "; fill.minor_faults >= bytes / page_bytes; fill.minor_faults <= bytes / page_bytes + 8"
 /* The device has all of it, as far as it counts. */
-#define DIRECT_LAWS OUTPUT_LAWS "; dirty_bytes == 0; device_counted == 1: device_written_bytes >= bytes"
+#define DIRECT_LAWS OUTPUT_LAWS "; dirty_known == 1: dirty_bytes == 0; device_counted == 1: device_written_bytes >= bytes"
 #define IN_PLACE_LAWS "; same_inode == 1"
 /* Source, cached file, a buffer or the old file, and where the file system lies in memory its blocks. */
 #define OUTPUT_MEMORY "4 * bytes"

@@ -3,10 +3,9 @@
 #include "../read/cache.h"
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 
-enum { MAX_FILES = 16, TMPFS = 0x01021994, OVERLAYFS = 0x794c7630, CACHESTAT = 451 };
+enum { MAX_FILES = 16, TMPFS = 0x01021994 };
 static struct {
     size_t bytes;
     bool on_tmpfs;
@@ -123,23 +122,6 @@ struct sink relay_sink(struct slot *s)
     return to;
 }
 
-/* Bytes of the file that the page cache still has to write, and whether the kernel can tell (Linux 6.5 and later). */
-static bool dirty_bytes(struct slot *s, int file, uint64_t *bytes)
-{
-    struct {
-        uint64_t start, length;
-    } all = {0, 0};
-    struct {
-        uint64_t cached, dirty, writeback, evicted, recently_evicted;
-    } found;
-    struct statfs about;
-    bool is_overlay = fstatfs(file, &about) == 0 && (uint32_t)about.f_type == OVERLAYFS; /* of whose files it says 0 */
-    if (is_overlay || syscall(CACHESTAT, (unsigned)file, &all, &found, 0) != 0)
-        return false;
-    *bytes = (found.dirty + found.writeback) * s->page_bytes;
-    return true;
-}
-
 void relay_sunk(struct slot *s, struct sink *to, uint64_t calls)
 {
     if (to->block) {
@@ -148,14 +130,14 @@ void relay_sunk(struct slot *s, struct sink *to, uint64_t calls)
         return;
     }
     struct stat status;
-    uint64_t dirty = 0;
+    struct file_pages pages = {0};
     if (key_is(s, "sink", "synced-file") && !to->synced)
         fail(s, "fdatasync");
     meet(s);
     fact(s, "receive.calls", calls);
-    bool known = to->synced && key_is(s, "place", "disk") && dirty_bytes(s, to->file, &dirty);
+    bool known = to->synced && key_is(s, "place", "disk") && file_pages(s, to->file, &pages);
     fact(s, "dirty_known", known);
-    fact(s, "dirty_bytes_after", dirty);
+    fact(s, "dirty_bytes_after", pages.dirty);
     if (fstat(to->file, &status) != 0)
         fail(s, "fstat");
     fact(s, "new_file_bytes", (uint64_t)status.st_size);

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 enum { PAUSE_NS = 1000000 };
@@ -51,16 +50,12 @@ static uint64_t written_bytes(const struct slot *s)
     return proc_number("/proc/vmstat", "nr_written %llu") * s->page_bytes;
 }
 
-/* Dirty bytes of the file: from cachestat() (Linux 6.5), which a seccomp filter or an old kernel refuses; then no fact. */
+/* Dirty bytes of the file; no fact where nothing tells. */
 static void dirty_fact(struct slot *s, int fd, const char *name)
 {
-#ifndef SYS_cachestat
-#define SYS_cachestat 451
-#endif
-    struct { uint64_t from, length; } all = {0, s->bytes};
-    struct { uint64_t cached, dirty, writeback, evicted, recently_evicted; } found;
-    if (syscall(SYS_cachestat, fd, &all, &found, 0) == 0)
-        fact(s, name, found.dirty * s->page_bytes);
+    struct file_pages pages;
+    if (file_pages(s, fd, &pages))
+        fact(s, name, pages.dirty);
 }
 
 static uint64_t dirtied_before, written_before;

@@ -3,12 +3,6 @@
 #include "block.h"
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
-
-#ifndef SYS_cachestat
-#define SYS_cachestat 451
-#endif
 
 static char *image;
 static size_t image_bytes;
@@ -129,36 +123,20 @@ void store_check(struct slot *s, const struct store *st, size_t done, const char
     latency_record(s, st->ns, st->ops);
 }
 
-/* Cached and dirty pages of the file (cachestat, Linux 6.5), write-back under way counted as dirty. */
-static void cache_holds(struct slot *s, int fd, uint64_t *cached, uint64_t *dirty)
-{
-    struct {
-        uint64_t from, bytes;
-    } range = {0, 0};
-    struct {
-        uint64_t cached, dirty, writeback, evicted, recently_evicted;
-    } status = {0};
-    if (syscall(SYS_cachestat, fd, &range, &status, 0) != 0)
-        skip(s, "whether what was acknowledged is still dirty can be asked from Linux 6.5 on (cachestat), and not in every container");
-    *cached = status.cached * s->page_bytes;
-    *dirty = (status.dirty + status.writeback) * s->page_bytes;
-}
-
 /* Before anything else is done with the file: nothing may be left for somebody's later sync. Then nothing may be cached. */
 static void empty_cache(struct slot *s, int fd)
 {
-    uint64_t cached, dirty, ignored;
-    cache_holds(s, fd, &cached, &dirty);
-    fact(s, "dirty_bytes", dirty);
+    struct file_pages pages = proved_pages(s, fd);
+    fact(s, "dirty_bytes", pages.dirty);
     for (int tries = 0; tries < 8; tries++) {
         if ((errno = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)) != 0)
             fail(s, "posix_fadvise");
-        cache_holds(s, fd, &cached, &ignored);
-        if (!cached)
+        pages = proved_pages(s, fd);
+        if (!pages.cached)
             break;
         usleep(1000U << tries);
     }
-    fact(s, "cached_bytes", cached);
+    fact(s, "cached_bytes", pages.cached);
 }
 
 /* Reads `bytes` of the file back and records the offset of the first that is not as it must be. */

@@ -69,6 +69,7 @@ pub fn cost() -> CommandCost {
         read_calls: 8,
         write_calls: 0,
         dirtied_pages: 0,
+        fetched_bytes: 0,
         faults: None,
         faults_unseen: None,
         stacks_unseen: None,

@@ -24,10 +24,17 @@ impl<'a> BlockLaunches<'a> {
         self.launch(mode)?.phases.get(name).copied()
     }
 
-    /// The launch of the command by itself. The windows of a process that has ended are priced in turn, as often as an interval
-    /// needs.
+    /// The launch of the command by itself; of the first block the one before it, where that found its files in the page cache
+    /// and stands for it. The windows of a process that has ended are priced in turn, as often as an interval needs.
     pub fn plain(&self) -> Option<&'a CommandCost> {
-        let launch = self.launch(LaunchMode::Plain).or_else(|| {
+        let first = || {
+            let mut launches = self.launches.iter().filter(|launch| launch.block < 0);
+            // The first window of a process that runs already is a shorter one.
+            let is_command = launches.clone().any(|l| l.mode == LaunchMode::Traced);
+            launches.find(|launch| self.number == 0 && is_command && launch.stands_for_first())
+        };
+        let launch = self.launch(LaunchMode::Plain).or_else(first);
+        let launch = launch.or_else(|| {
             let ended_windows = if has_ended(self.launches) {
                 windows(self.launches).count()
             } else {

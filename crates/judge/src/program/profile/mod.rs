@@ -228,12 +228,19 @@ fn outcome(
 /// Share of CPU time below which a cost need not be known better than by its hundredths.
 const LEAST_SHARE: f64 = 0.04;
 
-/// The half-width of the cost of faults by the blocks so far, relative to that cost, or to a cost that is worth a word. The error
-/// of a prediction is many times as large (docs/validity.md).
+/// The half-width of the cost of faults so far, as it is shown, relative to that cost, or to a cost that is worth a word. The
+/// error of a prediction is many times as large (docs/validity.md).
 pub(super) fn half_width(plan: &CommandPlan, launches: &[CommandLaunch]) -> Option<f64> {
     let counted = counted(plan, launches)?;
     let blocks = blocks(plan, launches, &counted);
-    let share = line(&blocks, &counted, EventFamily::Faults)?.share;
+    let sampled = SampledKernel::new(launches, &blocks);
+    let faults = family_cost(
+        EventFamily::Faults,
+        sampled.as_ref(),
+        Some(&counted),
+        &blocks,
+    );
+    let share = faults?.share;
     Some((share.high - share.low) / 2.0 / share.value.max(LEAST_SHARE))
 }
 
@@ -294,8 +301,8 @@ mod tests {
     use super::judge;
     use crate::program::given_up;
     use record::command::{
-        Agreement, CommandCost, CommandEnd, FailureKind, LaunchMode, MemoryEvent, ObservedEffects,
-        ProfileSummary, SuggestionKind,
+        Agreement, CommandCost, CommandEnd, CommandLaunch, FailureKind, LaunchMode, MemoryEvent,
+        ObservedEffects, ProfileSummary, SuggestionKind,
     };
     use record::outcome::Status;
     use record::summary::NoteKind;
@@ -468,6 +475,19 @@ mod tests {
         let half = 4.302653 * 0.002 / 3_f64.sqrt();
         assert!((seconds.high - seconds.value - half).abs() < 1e-9);
         assert!(!has_few(&wide));
+    }
+
+    #[test]
+    fn a_launch_before_the_first_block_stands_for_one_that_is_not_there() {
+        let blocks = |change: fn(&mut CommandCost)| {
+            let mut launches = runs(|_| 2_000);
+            let is_first = |l: &CommandLaunch| l.block == 0 && l.mode == LaunchMode::Plain;
+            launches.retain(|launch| launch.block < 3 && !is_first(launch));
+            change(launches[0].cost.as_mut().unwrap());
+            judge(&plan(), &launches).blocks
+        };
+        assert_eq!(blocks(|_| {}), 3);
+        assert_eq!(blocks(|cost| cost.fetched_bytes = 4096), 2);
     }
 
     /// The failure of a profile whose last launch is of this mode and ended otherwise.

@@ -8,8 +8,6 @@ use record::command::{
 use record::command::{CommandCost, CommandLaunch};
 use std::collections::BTreeMap;
 
-/// Samples in the kernel below which they divide nothing.
-const LEAST_SAMPLES: u64 = 60;
 /// Share of a family's time that a kind without a count may take: then counts and samples name different kinds.
 const UNCOUNTED: f64 = 0.1;
 /// Samples of a kind from which on it has a factor of its own, instead of its family's.
@@ -46,13 +44,13 @@ impl SampledKernel {
         let (mut seen, mut lost) = (0_u64, 0_u64);
         for (_, work) in &sampled {
             lost = lost.saturating_add(work.lost);
+            seen = seen.saturating_add(work.seen());
             for part in &work.parts {
-                seen = seen.saturating_add(part.samples);
                 let count = samples.entry((part.event, part.call.clone())).or_default();
                 *count = count.saturating_add(part.samples);
             }
         }
-        if seen < LEAST_SAMPLES || blocks.is_empty() {
+        if seen < KernelWork::LEAST || blocks.is_empty() {
             return None;
         }
         let mean = |sum: f64, count: usize| sum / count as f64;

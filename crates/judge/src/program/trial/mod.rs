@@ -299,6 +299,7 @@ mod tests {
             read_calls: 0,
             write_calls: 0,
             dirtied_pages: 0,
+            fetched_bytes: 0,
             faults: None,
             faults_unseen: None,
             stacks_unseen: None,

@@ -343,14 +343,9 @@ fn mappings(summary: &ProfileSummary) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Mappings: {}.{allocator}", parts.join(", ")))
 }
 
-/// The command that tries what is promising, and what the advice names; `None` where nothing is.
+/// The command that tries what the answer names; `None` where it names nothing.
 fn next_command(summary: &ProfileSummary) -> Option<String> {
-    let mut named: Vec<&str> = summary.worth_a_try().map(|c| c.setting.as_str()).collect();
-    let advised = summary
-        .advice
-        .iter()
-        .flat_map(|advice| advice.kind.settings());
-    named.extend(advised.copied());
+    let named = summary.named_settings();
     if named.is_empty() {
         return None;
     }
