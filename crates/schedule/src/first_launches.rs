@@ -125,9 +125,6 @@ pub(crate) fn first_launches(
     let comparisons = shortest_first(&run.view(), experiment, scope);
     for comparison in comparisons {
         let view = run.view();
-        if view.is_too_long(&comparison, room.until_s) {
-            continue;
-        }
         if room.limits() && room.left_s(&view) < 0.0 {
             let unsized_groups = open(&view, &comparison);
             run.leave_out(unsized_groups)?;
@@ -210,7 +207,9 @@ fn has_turn(run: &ActiveRun, room: &Room, comparison: &[usize], group: usize) ->
         && comparison
             .iter()
             .any(|&group| view.stage(group).is_left_out());
+    let is_open = view.stage(group) == Stage::Planned;
     view.spent_s < room.until_s
+        && !(is_open && view.is_too_long(group, room.until_s))
         && view.is_alive(group)
         && !run.waiting.contains(&group)
         && !is_cut
@@ -249,7 +248,7 @@ fn launch(view: &View, room: &Room, group: usize, is_cut_short: bool) -> Launch 
             (false, true) => 0,
             (false, false) => 1 + u32::from(view.compiles(group)),
         },
-        at_most_s: room.longest_s(view),
+        at_most_s: room.longest_s(view).or_else(|| view.longest_of_article_s()),
         cells: view.alive(group),
     }
 }
