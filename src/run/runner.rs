@@ -7,7 +7,8 @@ use crate::run::bound::memory_needed;
 use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
 use crate::run::prepared::{Made, Order, Prepared};
 use crate::run::site::{Site, follow};
-use crate::run::{Alone, captures, launch, prepared};
+use crate::run::facts::{facts, measured_by, samples_ns};
+use crate::run::{Alone, launch, prepared};
 use crate::worker::{self, Worker};
 use crate::{
     machine::memory,
@@ -25,13 +26,12 @@ use record::machine::preflight::{NoiseDelta, Preflight};
 use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
 use record::sizes::format_ns;
-use record::plan::{Plan, PlannedCell};
+use record::plan::Plan;
 use record::{
     cell::Cell, decision::Width, kind::Kind, launches::End, state::State, transcript::Read,
 };
 use schedule::lessons::{lessons, with_twin};
-use schedule::{Executor, Facts, Forecast, Halt, Launch, Moment, Purpose, Step, Undecided, turns};
-use stats::quantile::median;
+use schedule::{Executor, Forecast, Halt, Launch, Moment, Purpose, Step, Undecided, turns};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -698,29 +698,6 @@ impl Executor for Runner<'_> {
     }
 }
 
-/// The cells without an outcome of which a worker measures a side.
-fn measured_by(state: &State, worker: &str) -> Vec<usize> {
-    let is_its = |cell: &usize| {
-        let planned = &state.cells[*cell];
-        planned.outcome.is_none() && planned.cell.sides().any(|side| side == worker)
-    };
-    (0..state.cells.len()).filter(is_its).collect()
-}
-
-fn facts(state: &State, workers: &[Worker]) -> Facts {
-    let compiling = workers
-        .iter()
-        .filter(|worker| worker.compiles())
-        .map(|worker| worker.name.clone());
-    let memory = |planned| memory_needed(planned, 1).map_or(0.0, |bytes| bytes as f64);
-    let input = |planned: &PlannedCell| captures::made_for(&state.plan, &planned.cell);
-    Facts {
-        compiling: compiling.collect::<BTreeSet<_>>(),
-        memory: state.cells.iter().map(memory).collect(),
-        inputs: state.cells.iter().map(input).collect(),
-    }
-}
-
 fn sides_of(prepared: &[Prepared], ended: &Ended, messages: Vec<String>) -> Vec<SideRecord> {
     let mut sides = Vec::new();
     for ((side, end), message) in prepared.iter().zip(&ended.ends).zip(messages) {
@@ -736,27 +713,4 @@ fn sides_of(prepared: &[Prepared], ended: &Ended, messages: Vec<String>) -> Vec<
         });
     }
     sides
-}
-
-/// The median over rounds of each cell's measured phases together, in nanoseconds.
-fn samples_ns(record: &LaunchRecord, transcripts: &Read) -> BTreeMap<usize, f64> {
-    let mut by_slot: BTreeMap<(usize, u32), f64> = BTreeMap::new();
-    let samples = transcripts
-        .iter()
-        .take(1)
-        .flatten()
-        .flat_map(|transcript| &transcript.samples);
-    for sample in samples.filter(|sample| sample.round >= 0) {
-        if let Some(&cell) = record.cells.get(sample.cell as usize) {
-            *by_slot.entry((cell, sample.slot)).or_insert(0.0) += sample.counts.wall_ns as f64;
-        }
-    }
-    let mut by_cell: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for ((cell, _), length) in by_slot {
-        by_cell.entry(cell).or_default().push(length);
-    }
-    by_cell
-        .into_iter()
-        .filter_map(|(cell, mut all)| Some((cell, median(&mut all)?)))
-        .collect()
 }

@@ -249,7 +249,20 @@ fn launch(view: &View, room: &Room, group: usize, is_cut_short: bool) -> Launch 
             (false, false) => 1 + u32::from(view.compiles(group)),
         },
         at_most_s: room.longest_s(view).or_else(|| view.longest_of_article_s()),
-        cells: view.alive(group),
+        cells: cells(view, group),
+    }
+}
+
+/// The cells of the first launch of a group. Of an article's rows none waits for a hidden duplicate, which shows nothing before it
+/// has several launches.
+fn cells(view: &View, group: usize) -> Vec<usize> {
+    let alive = view.alive(group);
+    let is_row = |cell: &usize| !view.state.cells[*cell].twin;
+    let rows: Vec<usize> = alive.iter().copied().filter(is_row).collect();
+    if view.state.plan.articles.is_empty() || rows.is_empty() {
+        alive
+    } else {
+        rows
     }
 }
 
