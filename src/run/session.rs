@@ -137,9 +137,9 @@ impl Session {
             folder.reach_device()?;
         }
         let signals = Signals::watch()?;
+        let look = || looked(folder, store, &environment);
         let runner = Runner::new(plan.clone(), folder, workers, &signals, Progress::new())?;
         let mut runner = runner.alone_by(alone).asking(questions);
-        let look = || looked(folder, store, &environment);
         if !resumed {
             runner = runner.looking(&look);
         }

@@ -276,7 +276,7 @@ impl View<'_> {
     fn unmade_bytes(&self, launch_group: usize) -> u64 {
         let inputs = |group: usize| {
             let cells = self.group(group).cells.iter();
-            cells.filter_map(|&cell| self.facts.inputs.get(cell)?.as_ref())
+            cells.filter_map(move |&cell| self.facts.inputs.get(cell)?.as_ref())
         };
         let launched = (0..self.state.launch_groups.len())
             .filter(|&group| self.stage(group).cost().is_some());
