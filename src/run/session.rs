@@ -16,7 +16,8 @@ use record::{
     decision::DecisionKind, kind::Kind, machine::environment::Environment,
     machine::preflight::Preflight, plan::Plan, state::State, summary::Summary,
 };
-use std::{path::Path, time::Duration};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
 /// takes a second or few.
@@ -83,7 +84,7 @@ impl Session {
         Session::go_on(folder, verb, forced, |folder| {
             let state = folder.state()?;
             let limits = resumed(&state)?;
-            same_workers(&state.plan, workers)?;
+            same_workers(&state, workers)?;
             decide(folder, "the user asked for it", limits)?;
             Ok(state.plan)
         })
@@ -123,35 +124,28 @@ impl Session {
             alone,
             ..
         } = self;
+        let begun = Instant::now();
         let resumed = *resumed;
         let environment: Environment = if resumed {
             folder.read_sealed("environment.json")?
         } else {
-            described(plan.budget_s)
+            described(plan)
         };
         if !resumed {
             folder.write_sealed("environment.json", &environment)?;
             folder.write_sealed("plan.json", plan)?;
-            let kept_scores = scores(store, &environment.identity.labels());
-            // A look that fails says nothing of the run; it has lasted no time then.
-            let noise = preflight::look(Path::new("/"), preflight::SHORT_MS).unwrap_or_default();
-            if let Some(words) = noise.starved()
-                && std::io::IsTerminal::is_terminal(&std::io::stderr())
-            {
-                remark!("{words}; --wait-for-quiet 10min waits for a calmer time");
-            }
-            folder.write_sealed(
-                PREFLIGHT,
-                &Preflight {
-                    kept_scores,
-                    ..noise
-                },
-            )?;
             folder.reach_device()?;
         }
         let signals = Signals::watch()?;
+        let look = || looked(folder, store, &environment);
         let runner = Runner::new(plan.clone(), folder, workers, &signals, Progress::new())?;
-        let runner = runner.alone_by(alone).asking(questions);
+        let mut runner = runner.alone_by(alone).asking(questions);
+        if !resumed {
+            runner = runner.looking(&look);
+        }
+        if !plan.articles.is_empty() {
+            runner = runner.since(begun);
+        }
         let (state, evidence) = runner.run()?;
         let around = Circumstances {
             kept_scores: judge::kept_scores(folder)?,
@@ -168,10 +162,10 @@ impl Session {
 }
 
 /// A run is completed by the programs that began it.
-fn same_workers(plan: &Plan, workers: &[Worker]) -> Result<()> {
-    for (name, hash) in &plan.workers {
+fn same_workers(state: &State, workers: &[Worker]) -> Result<()> {
+    for (name, hash) in &state.workers {
         let started = worker::find(workers, name)?
-            .start()
+            .start_and_say()
             .map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
         if started.hash != *hash {
             bail!("the worker {name} is not the one that this run began with; make a new run");
@@ -180,15 +174,29 @@ fn same_workers(plan: &Plan, workers: &[Worker]) -> Result<()> {
     Ok(())
 }
 
-/// This machine as a run finds it.
-fn described(budget_s: f64) -> Environment {
+/// The other work of this machine, and the scores of its kept runs: neither is needed for the first figures.
+fn looked(folder: &RunFolder, store: &Path, environment: &Environment) -> Result<Preflight> {
+    let kept_scores = scores(store, &environment.identity.labels());
+    // A look that fails says nothing of the run; it has lasted no time then.
+    let noise = preflight::look(Path::new("/"), preflight::SHORT_MS).unwrap_or_default();
+    let seen = Preflight {
+        kept_scores,
+        ..noise
+    };
+    folder.write_sealed(PREFLIGHT, &seen)?;
+    Ok(seen)
+}
+
+/// This machine as a run finds it. The table of an article begins at once.
+fn described(plan: &Plan) -> Environment {
     let mut environment = Environment {
         variables: foreign(),
         ..machine::capture(Path::new("/"))
     };
     environment.cpu.ladder = machine::kept_ladder(&environment.identity, Duration::MAX);
     if environment.cpu.ladder.is_none()
-        && budget_s >= LOOKS_FROM_S
+        && plan.articles.is_empty()
+        && plan.budget_s >= LOOKS_FROM_S
         && environment.hypervisor.is_virtual() == Some(true)
     {
         // Where it cannot be looked, what is told has to do.
