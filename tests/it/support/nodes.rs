@@ -39,6 +39,7 @@ pub fn node(name: &str, kernel: &str, factor: f64) -> NodeRun {
             outcome: Outcome::OK,
             logs,
             throttled: None,
+            is_disturbed: false,
         }
     });
     let facts =

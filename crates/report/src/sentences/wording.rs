@@ -101,7 +101,7 @@ fn percent_digits(share: f64, round: Round) -> String {
 fn factor_digits(factor: f64, round: Round) -> String {
     let decimals = match factor {
         f if f >= 99.5 => 0,
-        f if f >= 1.095 => 1,
+        f if f >= 1.1 => 1,
         _ => 2,
     };
     round.to(factor, decimals)

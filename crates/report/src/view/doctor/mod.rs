@@ -162,7 +162,12 @@ impl Doctor {
 
     fn localities(&self) -> Vec<Locality> {
         let rows = self.rows.place.iter();
-        let here = rows.filter(|row| self.holds(&row.when));
+        let mut here: Vec<_> = rows.filter(|row| self.holds(&row.when)).collect();
+        // Where nothing can be measured the others say nothing that is true.
+        if let Some(nowhere) = here.iter().position(|row| !row.measures) {
+            here = vec![here[nowhere]];
+        }
+        let here = here.into_iter();
         here.map(|row| Locality {
             what: self.text(&row.what),
             works: self.text(&row.works),
