@@ -11,7 +11,15 @@
 char *process_text(pid_t pid, const char *name, size_t *bytes);
 uint64_t process_field(const char *text, const char *name); /* the number behind a name; UINT64_MAX where there is none */
 /* Bytes and calls of reading and writing, bytes of pages made dirty, and bytes that came from a device. */
-enum { PROCESS_READ, PROCESS_WRITTEN, PROCESS_READ_CALLS, PROCESS_WRITE_CALLS, PROCESS_DIRTIED, PROCESS_FETCHED, PROCESS_NUMBERS };
+enum {
+    PROCESS_READ,
+    PROCESS_WRITTEN,
+    PROCESS_READ_CALLS,
+    PROCESS_WRITE_CALLS,
+    PROCESS_DIRTIED,
+    PROCESS_FETCHED,
+    PROCESS_NUMBERS
+};
 struct process_io {
     uint64_t number[PROCESS_NUMBERS];
 };
