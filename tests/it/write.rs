@@ -1,9 +1,13 @@
 //! The `write` methods, driven by hand and by the laboratory. No test asserts a time.
 
+use std::process::Command;
+
+use crate::support::place::{Place, cell, said};
 use crate::support::sides::{Launch, Worker, spoiled_cell};
 use crate::support::skips::skip;
 use crate::support::suite::conforms;
 use record::transcript::SideEnding;
+use serde_json::Value;
 
 const PARAMETERS: [(&str, &str); 4] = [
     ("bytes", "4096"),
@@ -116,4 +120,44 @@ fn every_method_says_what_the_device_is_and_leaves_only_the_file_that_the_next_s
             launch.name()
         ))]
     );
+}
+
+/// The pages of a file on overlayfs are those of the file below, so that cachestat(2) says that none is dirty.
+#[test]
+fn what_is_dirty_on_overlayfs_is_seen_and_what_was_synced_is_not() {
+    let place = Place::new();
+    for folder in ["lower", "upper", "work", "over"] {
+        std::fs::create_dir(place.file(folder)).unwrap();
+    }
+    let script = "[ \"$(stat -f -c %T upper)\" != tmpfs ] || exit 99; mount -t overlay overlay \
+        -o lowerdir=lower,upperdir=upper,workdir=work over || exit 99; exec \"$@\"";
+    for (method, setting, dirty) in [
+        ("output/write@c-O3", "order=sequential", 4 << 20),
+        ("write/pwrite-fdatasync@c-O3", "order=append", 0),
+    ] {
+        let mut command = Command::new("unshare");
+        place.settle(&mut command);
+        let bytes = format!("bytes={}", if dirty > 0 { "4MiB" } else { "4KiB" });
+        let options = ["--launches", "1", "--json", "--out", "over/run"];
+        command
+            .args(["--mount", "sh", "-c", script, "sh"])
+            .arg(env!("CARGO_BIN_EXE_pagewise"))
+            .args(["run", method, "--set", &bytes, "--set", setting])
+            .args(options)
+            .current_dir(place.path());
+        let result = said(&mut command);
+        if result.code == 99 || result.err.starts_with("unshare:") {
+            return skip(&format!(
+                "no overlayfs can be mounted here: {}",
+                result.err.trim()
+            ));
+        }
+        let summary: Value = serde_json::from_str(&result.out)
+            .unwrap_or_else(|error| panic!("{error}: {}", result.err));
+        let proofs = &cell(&summary, method, &[])["proofs"];
+        assert_eq!(proofs["file_system"][0], "overlay", "{proofs:#}");
+        let seen = ["min", "max"].map(|end| proofs["dirty_bytes"][end].as_u64());
+        assert_eq!(seen, [Some(dirty); 2], "{method}: {proofs:#}");
+        std::fs::remove_dir_all(place.file("upper/run")).unwrap();
+    }
 }

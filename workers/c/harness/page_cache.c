@@ -22,7 +22,8 @@ static bool dirty_of_mapping(const void *p, uint64_t *bytes)
     while (file && fgets(line, sizeof line, file)) {
         if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
             inside = from <= (uintptr_t)p && (uintptr_t)p < to;
-        else if (inside && (sscanf(line, "Shared_Dirty: %lu kB", &kib) == 1 || sscanf(line, "Private_Dirty: %lu kB", &kib) == 1)) {
+        else if (inside && (sscanf(line, "Shared_Dirty: %lu kB", &kib) == 1 ||
+                            sscanf(line, "Private_Dirty: %lu kB", &kib) == 1)) {
             *bytes += kib * 1024;
             seen = true;
         }
@@ -76,6 +77,7 @@ struct file_pages proved_pages(struct slot *s, int fd)
 {
     struct file_pages found;
     if (!file_pages(s, fd, &found))
-        skip(s, "nothing tells here whether what was written has left the page cache (cachestat of Linux 6.5, or a mapping of the file)");
+        skip(s, "nothing tells here whether what was written has left the page cache: neither cachestat (Linux 6.5) nor a "
+                "mapping of the file");
     return found;
 }

@@ -43,6 +43,34 @@ uint64_t process_field(const char *text, const char *name)
     return at ? strtoull(at + strlen(name), NULL, 10) : UINT64_MAX;
 }
 
+void process_io(pid_t pid, const char *name, struct process_io *io)
+{
+    static const char *const names[PROCESS_NUMBERS] = {"rchar:",         "wchar:",       "syscr:", "syscw:",
+                                                       "\nwrite_bytes:", "\nread_bytes:"};
+    char *text = process_text(pid, name, NULL);
+    for (int i = 0; i < PROCESS_NUMBERS; i++) {
+        uint64_t number = process_field(text, names[i]);
+        io->number[i] = number == UINT64_MAX ? 0 : number;
+    }
+    free(text);
+}
+
+struct process_io process_io_since(const struct process_io *now, const struct process_io *then)
+{
+    struct process_io since;
+    for (int i = 0; i < PROCESS_NUMBERS; i++)
+        since.number[i] = now->number[i] > then->number[i] ? now->number[i] - then->number[i] : 0;
+    return since;
+}
+
+void process_io_print(const struct process_io *io)
+{
+    static const char *const names[PROCESS_NUMBERS] = {"read_bytes",  "write_bytes",   "read_calls",
+                                                       "write_calls", "dirtied_pages", "fetched_bytes"};
+    for (int i = 0; i < PROCESS_NUMBERS; i++)
+        printf(",\"%s\":%llu", names[i], (unsigned long long)io->number[i] / (i == PROCESS_DIRTIED ? 4096 : 1));
+}
+
 bool process_has_ended(int process)
 {
     struct pollfd watched = {process, POLLIN, 0};

@@ -1,6 +1,7 @@
 /* `try OPTION VALUE … -- CMD …`: runs somebody's command once, waits for everything that it started, and prints what
  * it cost as one line of JSON. It adopts what the command leaves behind (it is a subreaper), so nothing is left running. */
 #include "core.h"
+#include "process.h"
 #include "profile/faults.h"
 #include "profile/mappings.h"
 #include "proof.h"
@@ -28,7 +29,6 @@ enum {
     SPLIT_MS = 500,    /* between two readings of the samples of its CPU time */
     MAX_EVICT = 16,
     MERGE = 67,        /* PR_SET_MEMORY_MERGE, since Linux 6.4 */
-    CALL_NUMBERS = 6,  /* of /proc/PID/io */
     WITH_CALLS = 'c',  /* the word by which the command begins: it is to be stopped at calls that change mappings */
 };
 
@@ -419,40 +419,20 @@ static void end_all(void)
         job.left += for_each_child(0);
 }
 
-/* The numbers of a file such as /proc/self/io: bytes and calls of reading and writing, bytes of pages made dirty, bytes that
- * came from a device. */
-static void read_io(const char *path, uint64_t io[CALL_NUMBERS])
-{
-    static const char *const names[CALL_NUMBERS] = {"rchar:", "wchar:", "syscr:", "syscw:", "\nwrite_bytes:",
-                                                   "\nread_bytes:"};
-    char text[512];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    close(fd);
-    text[got > 0 ? got : 0] = 0;
-    for (int i = 0; i < CALL_NUMBERS; i++) {
-        const char *at = strstr(text, names[i]);
-        io[i] = at ? strtoull(at + strlen(names[i]), NULL, 10) : 0;
-    }
-}
-
 /* What the command's processes read and wrote: that of all children that were waited for, which the kernel adds to this
  * process's own, without the one thread of this process. */
 static void print_calls(void)
 {
-    uint64_t all[CALL_NUMBERS], own[CALL_NUMBERS];
+    struct process_io all, own;
     char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/io", getpid());
-    read_io(path, own);
-    read_io("/proc/self/io", all);
-    /* The first reading was itself a call, which the second has and the first has not. */
-    for (int i = 0; i < CALL_NUMBERS; i++)
-        all[i] = all[i] > own[i] ? all[i] - own[i] : 0;
-    all[2] -= all[2] > 0;
-    printf(",\"read_bytes\":%llu,\"write_bytes\":%llu,\"read_calls\":%llu,\"write_calls\":%llu,\"dirtied_pages\":%llu",
-           (unsigned long long)all[0], (unsigned long long)all[1], (unsigned long long)all[2], (unsigned long long)all[3],
-           (unsigned long long)all[4] / 4096);
-    printf(",\"fetched_bytes\":%llu", (unsigned long long)all[5]);
+    snprintf(path, sizeof path, "self/task/%d/io", getpid());
+    process_io(0, path, &own);
+    process_io(0, "self/io", &all);
+    all = process_io_since(&all, &own);
+    /* The first reading was itself two calls, to its end, which the second has and the first has not. */
+    uint64_t *calls = &all.number[PROCESS_READ_CALLS];
+    *calls -= *calls > 2 ? 2 : *calls;
+    process_io_print(&all);
 }
 
 static void print_run(void)

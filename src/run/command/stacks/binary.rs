@@ -121,8 +121,14 @@ impl Binary {
                 module: self.name.clone(),
             });
         }
-        if names.is_empty() {
-            let symbol = self.symbol(address);
+        let symbol = self.symbol(address);
+        // The C library's debug information has its own names of what programs call.
+        if let Some(outermost) = names.last_mut()
+            && !symbol.is_empty()
+            && underscores(&symbol) < underscores(&outermost.function)
+        {
+            outermost.function = self.kept(symbol);
+        } else if names.is_empty() {
             let go = self.go.as_ref().and_then(|go| go.place(address));
             let (function, file, line) = match go {
                 Some(place) if symbol.is_empty() => (place.function, place.file, place.line),
@@ -185,8 +191,11 @@ fn code_segment(segment: &object::Segment<'_, '_>) -> Option<CodeSegment> {
 
 /// Rank of a name among those of one address, as perf has it: few underscores before it, then the longest. Empty ones are last.
 fn rank(name: &str) -> (bool, usize, usize) {
-    let underscores = name.len() - name.trim_start_matches('_').len();
-    (name.is_empty(), underscores, usize::MAX - name.len())
+    (name.is_empty(), underscores(name), usize::MAX - name.len())
+}
+
+fn underscores(name: &str) -> usize {
+    name.len() - name.trim_start_matches('_').len()
 }
 
 /// Adds the functions of a file of so many bytes. Any number of symbols may share one long name, so all names that are read

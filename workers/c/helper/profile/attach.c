@@ -22,6 +22,7 @@ enum { LOOK_MS = 50 };
 
 struct used {
     uint64_t cpu_ns, user_ticks, system_ticks, minor_faults, major_faults, rss_kib, started;
+    struct process_io io;
 };
 
 /* What a process has used so far; false where it is gone. */
@@ -46,7 +47,8 @@ static bool look(pid_t pid, struct used *used)
     if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &cpu) != 0)
         return false;
     *used = (struct used){(uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec, user, system, minor, major,
-                          (uint64_t)rss * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024), started};
+                          (uint64_t)rss * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024), started, {{0}}};
+    process_io(pid, "io", &used->io);
     return true;
 }
 
@@ -70,6 +72,8 @@ static void print_cost(const struct used *from, const struct used *to, uint64_t 
            (unsigned long long)(to->minor_faults - from->minor_faults),
            (unsigned long long)(to->major_faults - from->major_faults));
     printf("\"output_bytes\":0,\"output_hash\":\"\",\"error_bytes\":0,\"left\":0,\"not_evicted\":0");
+    struct process_io io = process_io_since(&to->io, &from->io);
+    process_io_print(&io);
     if (ended)
         printf(",\"process_ended\":true");
     if (wall_ns)

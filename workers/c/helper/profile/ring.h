@@ -25,9 +25,9 @@ static inline const struct perf_event_header *ring_record(struct perf_event_mmap
     return (const void *)whole;
 }
 
-/* Has the events of a further thread of a process, which runs already, write into these rings. What has only got the number of a
- * thread that ended is not followed. */
-static inline void join_events(pid_t pid, pid_t thread, int cpus, const int *rings, int (*open_event)(pid_t thread, int cpu))
+/* Has the events of a further thread of a process, which runs already, write into these rings. What has only got the number of
+ * a thread that ended is not followed. */
+static inline void join_events(pid_t pid, pid_t thread, int cpus, const int *rings, int (*open_event)(pid_t, int))
 {
     enum { MOST = 512 };
     int opened[MOST], count = 0;
