@@ -4,10 +4,10 @@
 use crate::plan::{published, states};
 use crate::run::benching::{self, Counting};
 use crate::run::bound::memory_needed;
+use crate::run::facts::{facts, measured_by, samples_ns};
 use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
 use crate::run::prepared::{Made, Order, Prepared};
 use crate::run::site::{Site, follow};
-use crate::run::facts::{facts, measured_by, samples_ns};
 use crate::run::{Alone, launch, prepared};
 use crate::worker::{self, Worker};
 use crate::{
@@ -25,8 +25,8 @@ use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
 use record::machine::preflight::{NoiseDelta, Preflight};
 use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
-use record::sizes::format_ns;
 use record::plan::Plan;
+use record::sizes::format_ns;
 use record::{
     cell::Cell, decision::Width, kind::Kind, launches::End, state::State, transcript::Read,
 };

@@ -463,7 +463,9 @@ const NOT_BUILT: &str = "not built yet; the first run that takes it builds it, o
 
 /// The sentence of [`Worker::building`].
 fn building(language: &str, compiler: &str) -> String {
-    format!("building the {language} worker with {compiler}; this does not count against the budget")
+    format!(
+        "building the {language} worker with {compiler}; this does not count against the budget"
+    )
 }
 
 /// A command that ends with this process, with further options of the helper's `exec`.

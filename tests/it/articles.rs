@@ -229,7 +229,9 @@ fn the_first_figures_of_an_article_wait_for_no_worker_that_must_be_built() {
     assert!(launches[0].sides[0].worker.starts_with("c-"));
     let decisions = folder.decisions().unwrap();
     let is_built = |what: &DecisionKind| matches!(what, DecisionKind::Built { .. });
-    let built = decisions.iter().position(|decision| is_built(&decision.what));
+    let built = decisions
+        .iter()
+        .position(|decision| is_built(&decision.what));
     let in_java = launches
         .iter()
         .find(|launch| launch.sides[0].worker.starts_with("java"));
@@ -238,5 +240,8 @@ fn the_first_figures_of_an_article_wait_for_no_worker_that_must_be_built() {
         // The machine was too busy for a row in Java.
         (_, launch) => assert!(launch.is_none()),
     }
-    assert_eq!(state.workers.keys().any(|name| is_java(&name)), built.is_some());
+    assert_eq!(
+        state.workers.keys().any(|name| is_java(&name)),
+        built.is_some()
+    );
 }

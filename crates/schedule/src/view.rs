@@ -236,7 +236,10 @@ impl View<'_> {
             .filter(|&group| self.is_like(group, launch_group));
         let mut factors: Vec<f64> = alike
             .filter_map(|group| {
-                let launch_s = self.stage(group).cost()?.launch_s(1 + self.warmup_rounds(group));
+                let launch_s = self
+                    .stage(group)
+                    .cost()?
+                    .launch_s(1 + self.warmup_rounds(group));
                 Some(launch_s / self.guess_by_job_s(group))
             })
             .collect();
@@ -278,8 +281,8 @@ impl View<'_> {
             let cells = self.group(group).cells.iter();
             cells.filter_map(move |&cell| self.facts.inputs.get(cell)?.as_ref())
         };
-        let launched = (0..self.state.launch_groups.len())
-            .filter(|&group| self.stage(group).cost().is_some());
+        let launched =
+            (0..self.state.launch_groups.len()).filter(|&group| self.stage(group).cost().is_some());
         let made: BTreeSet<&str> = launched
             .flat_map(inputs)
             .map(|(name, _)| name.as_str())
