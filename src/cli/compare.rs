@@ -227,10 +227,10 @@ fn take(name: &str, takes: &Takes) -> Result<(PathBuf, Run)> {
     Ok(match open(name)? {
         Opened::Program(kept) => (kept.path.clone(), Run::of_command(&kept)),
         Opened::Run(folder, kind) => {
-            let (plan, summary) = (folder.plan()?, judged(&folder)?);
+            let (state, summary) = (folder.state()?, judged(&folder)?);
             let environment: Environment = folder.read_sealed("environment.json")?;
             let answers = kept_answers(&folder, kind)?;
-            let run = Run::read(&summary, &environment, &plan.workers, answers)?;
+            let run = Run::read(&summary, &environment, &state.workers, answers)?;
             let run = if takes.tails {
                 run.by_tails(&summary)?
             } else {

@@ -185,7 +185,9 @@ pub fn build(
 ) -> Result<Plan> {
     let (mut cells, experiments) =
         choice.cells(experiments, workers, terms.allow_system_changes)?;
-    let hashes = groups::settle_missing(&mut cells, workers)?;
+    // The first figures of an article come before its other workers are built.
+    let later = matches!(choice, Choice::Published(..));
+    let hashes = groups::settle_missing(&mut cells, workers, later)?;
     input::settle(&mut cells, &experiments, terms.allow_system_changes);
     states::settle(&mut cells, &experiments)?;
     let baselines = choice.baselines(&mut cells, &experiments)?;

@@ -168,12 +168,15 @@ pub(super) fn baselines(
     Ok(chosen)
 }
 
-/// Marks the cells whose worker, library or toolchain is missing, with the reason.
+/// Marks the cells whose worker, library or toolchain is missing, with the reason. Returns the digest of each worker; with
+/// `later`, of all but those that have to be built first, which is left to their first launch.
 pub(super) fn settle_missing(
     cells: &mut [PlannedCell],
     workers: &[Worker],
+    later: bool,
 ) -> Result<BTreeMap<String, String>> {
     let mut hashes = BTreeMap::new();
+    let mut unbuilt = BTreeSet::new();
     for planned in cells.iter_mut() {
         let method = &planned.method;
         for side in planned.cell.sides() {
@@ -186,16 +189,16 @@ pub(super) fn settle_missing(
                 planned.outcome = Some(Outcome::because(Status::Skipped, cause));
                 continue;
             }
-            match worker.start() {
+            if later && (unbuilt.contains(&worker.name) || worker.building().is_some()) {
+                unbuilt.insert(&worker.name);
+                continue;
+            }
+            match worker.start_and_say() {
                 Ok(started) => {
                     hashes.insert(worker.name.clone(), started.hash.clone());
                 }
                 Err(error) => {
-                    let package = worker.package().map(str::to_owned);
-                    let cause = Cause::NoWorker {
-                        error: error.to_owned(),
-                        package,
-                    };
+                    let cause = worker.absence(error);
                     planned.outcome = Some(Outcome::because(Status::Skipped, cause));
                 }
             }

@@ -70,6 +70,13 @@ fn wanted(
     })
 }
 
+/// The capture that is made for a cell: a name that tells it from others, and its bytes.
+pub fn made_for(plan: &Plan, cell: &Cell) -> Option<(String, u64)> {
+    let NeededCapture { place, bytes, .. } = wanted(plan.experiment(&cell.experiment), cell, None)?;
+    let length = bytes.parse().unwrap_or(0);
+    Some((format!("{place} {bytes}"), length))
+}
+
 /// The cell as its worker is to be told: with the path of the file.
 fn with_path(experiment: Option<&Experiment>, cell: &Cell, path: &Path) -> Cell {
     let mut cell = cell.clone();

@@ -16,6 +16,7 @@ mod benching;
 pub mod bound;
 pub mod captures;
 pub mod command;
+mod facts;
 pub mod guard;
 pub mod launch;
 pub mod lines;

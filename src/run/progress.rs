@@ -153,6 +153,13 @@ impl Progress {
         self.bar.suspend(|| announce(sentence));
     }
 
+    /// Shows a note above what is drawn, to a person at a terminal.
+    pub fn note(&self, sentence: &str) {
+        if std::io::stderr().is_terminal() {
+            self.bar.suspend(|| remark!("{sentence}"));
+        }
+    }
+
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -4,6 +4,7 @@
 use crate::plan::{published, states};
 use crate::run::benching::{self, Counting};
 use crate::run::bound::memory_needed;
+use crate::run::facts::{facts, measured_by, samples_ns};
 use crate::run::launch::{Adopting, Ended, Side, TimeLimit, duration};
 use crate::run::prepared::{Made, Order, Prepared};
 use crate::run::site::{Site, follow};
@@ -24,14 +25,11 @@ use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
 use record::machine::preflight::NoiseDelta;
 use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
+use record::plan::Plan;
 use record::sizes::format_ns;
-use record::{
-    cell::Cell, decision::Width, kind::Kind, launches::End, plan::Plan, state::State,
-    transcript::Read,
-};
+use record::{cell::Cell, decision::Width, kind::Kind, launches::End, state::State};
 use schedule::lessons::{lessons, with_twin};
-use schedule::{Executor, Facts, Forecast, Halt, Launch, Moment, Purpose, Step, Undecided, turns};
-use stats::quantile::median;
+use schedule::{Executor, Forecast, Halt, Launch, Moment, Purpose, Step, Undecided, turns};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -181,6 +179,12 @@ impl<'a> Runner<'a> {
         })
     }
 
+    /// The same with a time that began then.
+    pub fn since(mut self, begun: Instant) -> Runner<'a> {
+        self.clock.begun = begun;
+        self
+    }
+
     /// The same; every launch checks for contention with another run.
     pub fn alone_by(mut self, alone: &'a Alone) -> Runner<'a> {
         self.site.alone = Some(alone);
@@ -232,7 +236,8 @@ impl<'a> Runner<'a> {
     fn show(&mut self, launch: &Launch) -> Result<()> {
         let name = &self.state.launch_groups[launch.launch_group].experiment;
         let left_s = self.state.budget_s - self.clock.spent_s();
-        if self.observed.questions.is_none() && self.progress.is_due() {
+        let has_launches = self.clock.next_launch > 0;
+        if has_launches && self.observed.questions.is_none() && self.progress.is_due() {
             let begun = Instant::now();
             let known = self.known()?;
             self.progress.learn(known, begun.elapsed());
@@ -265,8 +270,36 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Makes the captures of a launch. They are no part of the budget, but of an article's time, which is all that it takes, and
-    /// of a state's whose folder has them: then they are made anew each time.
+    /// Builds the workers of a launch that were left to it, which is no part of any budget.
+    fn build_workers(&mut self, launch: &Launch) -> Result<()> {
+        let cells = self.state.alive(launch.launch_group).into_iter();
+        let sides = cells.flat_map(|cell| self.state.cells[cell].cell.sides());
+        let unknown = sides.filter(|side| !self.state.workers.contains_key(*side));
+        let unbuilt: BTreeSet<String> = unknown.map(str::to_owned).collect();
+        for name in unbuilt {
+            let begun = Instant::now();
+            let worker = worker::find(self.workers, &name)?;
+            if let Some(sentence) = worker.building() {
+                self.progress.note(&sentence);
+            }
+            let what = match worker.start() {
+                Ok(started) => DecisionKind::Built {
+                    worker: name,
+                    hash: started.hash.clone(),
+                },
+                Err(error) => DecisionKind::Settled {
+                    cells: measured_by(&self.state, &name),
+                    outcome: Outcome::because(Status::Skipped, worker.absence(error)),
+                },
+            };
+            self.decide("its first launch is next", what)?;
+            self.clock.spent_before_s -= begun.elapsed().as_secs_f64();
+        }
+        Ok(())
+    }
+
+    /// Makes the captures of a launch. They are no part of the budget, but of an article's time, and of a state's whose folder has
+    /// them: then they are made anew each time.
     fn make_inputs(&mut self, launch: &Launch, files: Option<&Path>) -> Result<()> {
         let (begun, site) = (Instant::now(), &mut self.site);
         let cells = self.state.alive(launch.launch_group);
@@ -368,6 +401,7 @@ impl<'a> Runner<'a> {
 
     /// Carries a launch out and keeps it; nothing where no cell is left.
     fn perform(&mut self, launch: &Launch) -> Result<Option<LaunchRecord>> {
+        self.build_workers(launch)?;
         let group = self.state.alive(launch.launch_group);
         let first = group.first().map(|&cell| &self.state.cells[cell].cell);
         let is_given = first.is_some_and(states::gives_files);
@@ -621,18 +655,6 @@ impl Executor for Runner<'_> {
     }
 }
 
-fn facts(state: &State, workers: &[Worker]) -> Facts {
-    let compiling = workers
-        .iter()
-        .filter(|worker| worker.compiles())
-        .map(|worker| worker.name.clone());
-    let memory = |planned| memory_needed(planned, 1).map_or(0.0, |bytes| bytes as f64);
-    Facts {
-        compiling: compiling.collect::<BTreeSet<_>>(),
-        memory: state.cells.iter().map(memory).collect(),
-    }
-}
-
 fn sides_of(prepared: &[Prepared], ended: &Ended, messages: Vec<String>) -> Vec<SideRecord> {
     let mut sides = Vec::new();
     for ((side, end), message) in prepared.iter().zip(&ended.ends).zip(messages) {
@@ -648,27 +670,4 @@ fn sides_of(prepared: &[Prepared], ended: &Ended, messages: Vec<String>) -> Vec<
         });
     }
     sides
-}
-
-/// The median over rounds of each cell's measured phases together, in nanoseconds.
-fn samples_ns(record: &LaunchRecord, transcripts: &Read) -> BTreeMap<usize, f64> {
-    let mut by_slot: BTreeMap<(usize, u32), f64> = BTreeMap::new();
-    let samples = transcripts
-        .iter()
-        .take(1)
-        .flatten()
-        .flat_map(|transcript| &transcript.samples);
-    for sample in samples.filter(|sample| sample.round >= 0) {
-        if let Some(&cell) = record.cells.get(sample.cell as usize) {
-            *by_slot.entry((cell, sample.slot)).or_insert(0.0) += sample.counts.wall_ns as f64;
-        }
-    }
-    let mut by_cell: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for ((cell, _), length) in by_slot {
-        by_cell.entry(cell).or_default().push(length);
-    }
-    by_cell
-        .into_iter()
-        .filter_map(|(cell, mut all)| Some((cell, median(&mut all)?)))
-        .collect()
 }

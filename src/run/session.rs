@@ -16,7 +16,8 @@ use record::{
     decision::DecisionKind, kind::Kind, machine::environment::Environment,
     machine::preflight::Preflight, plan::Plan, state::State, summary::Summary,
 };
-use std::{path::Path, time::Duration};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Budgets in seconds from which a run looks how far the caches reach where nobody did in this boot and a hypervisor tells: it
 /// takes a second or few.
@@ -83,7 +84,7 @@ impl Session {
         Session::go_on(folder, verb, forced, |folder| {
             let state = folder.state()?;
             let limits = resumed(&state)?;
-            same_workers(&state.plan, workers)?;
+            same_workers(&state, workers)?;
             decide(folder, "the user asked for it", limits)?;
             Ok(state.plan)
         })
@@ -123,11 +124,12 @@ impl Session {
             alone,
             ..
         } = self;
+        let begun = Instant::now();
         let resumed = *resumed;
         let environment: Environment = if resumed {
             folder.read_sealed("environment.json")?
         } else {
-            described(plan.budget_s)
+            described(plan)
         };
         if !resumed {
             folder.write_sealed("environment.json", &environment)?;
@@ -151,7 +153,10 @@ impl Session {
         }
         let signals = Signals::watch()?;
         let runner = Runner::new(plan.clone(), folder, workers, &signals, Progress::new())?;
-        let runner = runner.alone_by(alone).asking(questions);
+        let mut runner = runner.alone_by(alone).asking(questions);
+        if !plan.articles.is_empty() {
+            runner = runner.since(begun);
+        }
         let (state, evidence) = runner.run()?;
         let around = Circumstances {
             kept_scores: judge::kept_scores(folder)?,
@@ -168,10 +173,10 @@ impl Session {
 }
 
 /// A run is completed by the programs that began it.
-fn same_workers(plan: &Plan, workers: &[Worker]) -> Result<()> {
-    for (name, hash) in &plan.workers {
+fn same_workers(state: &State, workers: &[Worker]) -> Result<()> {
+    for (name, hash) in &state.workers {
         let started = worker::find(workers, name)?
-            .start()
+            .start_and_say()
             .map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
         if started.hash != *hash {
             bail!("the worker {name} is not the one that this run began with; make a new run");
@@ -180,15 +185,16 @@ fn same_workers(plan: &Plan, workers: &[Worker]) -> Result<()> {
     Ok(())
 }
 
-/// This machine as a run finds it.
-fn described(budget_s: f64) -> Environment {
+/// This machine as a run finds it. The table of an article begins at once.
+fn described(plan: &Plan) -> Environment {
     let mut environment = Environment {
         variables: foreign(),
         ..machine::capture(Path::new("/"))
     };
     environment.cpu.ladder = machine::kept_ladder(&environment.identity, Duration::MAX);
     if environment.cpu.ladder.is_none()
-        && budget_s >= LOOKS_FROM_S
+        && plan.articles.is_empty()
+        && plan.budget_s >= LOOKS_FROM_S
         && environment.hypervisor.is_virtual() == Some(true)
     {
         // Where it cannot be looked, what is told has to do.

@@ -192,17 +192,21 @@ impl Toolchain {
         }
     }
 
+    /// A sentence that it is being built, where it is not yet.
+    pub(super) fn building(&self) -> Option<String> {
+        match self.key() {
+            Ok((key, Origin::Installed(compiler))) if !is_built(&key) => {
+                Some(super::building(self.title, &compiler.version))
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn build(&self) -> Result<Started> {
         let (key, origin) = self.key()?;
         let build = built(&key, |folder| match &origin {
             Origin::Carried(packed) => Ok(folder.write_program(self.program(), &packed.content())?),
-            Origin::Installed(compiler) => {
-                let (title, version) = (self.title, &compiler.version);
-                super::tell(&format!(
-                    "building the {title} worker with {version}; this does not count against the budget"
-                ));
-                self.compiled(compiler, folder)
-            }
+            Origin::Installed(compiler) => self.compiled(compiler, folder),
         })?;
         let program = build.program(&self.program())?;
         let started = Started::built(vec![path_of(&program).into()], build);

@@ -11,6 +11,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 const RELEASE_BYTES: u64 = 1 << 16;
+/// The oldest JDK that has what the methods use.
+const LEAST: u32 = 17;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Jdk {
@@ -228,15 +230,22 @@ pub(super) fn standing(jdk: Option<&Jdk>) -> String {
     )
 }
 
+/// A sentence that it is being built, where it is not yet.
+pub(super) fn building(jdk: &Jdk) -> Option<String> {
+    let list = carried::source("workers/java/methods.tsv").unwrap_or_default();
+    let is_ready = jdk.feature < LEAST || jdk.takes_carried() || is_built(&key(jdk, list));
+    (!is_ready).then(|| super::building("Java", &format!("JDK {}", jdk.version)))
+}
+
 pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
     let Some(jdk) = jdk else {
         bail!(
             "no Java in JAVA_HOME or PATH; install a JDK (the package default-jdk, or https://adoptium.net) or name one by --java"
         );
     };
-    if jdk.feature < 17 {
+    if jdk.feature < LEAST {
         bail!(
-            "the Java worker needs JDK 17 or newer, and this is {}",
+            "the Java worker needs JDK {LEAST} or newer, and this is {}",
             jdk.version
         );
     }
@@ -246,10 +255,6 @@ pub(super) fn build(jdk: Option<&Jdk>) -> Result<Started> {
             classes(jdk.feature)
                 .try_for_each(|(path, packed)| put(folder, path, &packed.content()))?;
         } else {
-            let version = &jdk.version;
-            super::tell(&format!(
-                "building the Java worker with JDK {version}; this does not count against the budget"
-            ));
             compile(jdk, folder)?;
         }
         Ok(folder.write("methods.tsv", list.as_bytes())?)

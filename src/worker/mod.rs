@@ -192,6 +192,16 @@ impl Worker {
         ))
     }
 
+    /// Starts it as [`Worker::start`] does; what takes seconds is said before, to a person at a terminal.
+    pub fn start_and_say(&self) -> Result<&Started, &str> {
+        if std::io::stderr().is_terminal()
+            && let Some(sentence) = self.building()
+        {
+            remark!("{sentence}");
+        }
+        self.start()
+    }
+
     /// Starts it, building it first where that is needed; the reason where it cannot be had.
     pub fn start(&self) -> Result<&Started, &str> {
         let ready = self.ready.get_or_init(|| {
@@ -206,6 +216,18 @@ impl Worker {
             made.map_err(|error| format!("{error:#}"))
         });
         ready.as_ref().map_err(String::as_str)
+    }
+
+    /// A sentence that it is being built, where it has to be before it can be started: that takes seconds.
+    pub fn building(&self) -> Option<String> {
+        if self.ready.get().is_some() {
+            return None;
+        }
+        match &self.maker {
+            Maker::Compiled(toolchain) => toolchain.building(),
+            Maker::Java(Some(jdk)) => java::building(jdk),
+            _ => None,
+        }
     }
 
     pub fn is_external(&self) -> bool {
@@ -257,6 +279,14 @@ impl Worker {
             Maker::Java(None) => Some("default-jdk"),
             Maker::Python(None) => Some("python3"),
             _ => None,
+        }
+    }
+
+    /// The cause where it cannot be started for a reason.
+    pub fn absence(&self, error: &str) -> Cause {
+        Cause::NoWorker {
+            error: error.to_owned(),
+            package: self.package().map(str::to_owned),
         }
     }
 
@@ -431,11 +461,11 @@ pub fn find<'a>(workers: &'a [Worker], name: &str) -> Result<&'a Worker> {
 const CARRIED: &str = "carried in this program";
 const NOT_BUILT: &str = "not built yet; the first run that takes it builds it, outside its budget";
 
-/// Says that something takes a while that is no measuring; only to a person at a terminal.
-fn tell(text: &str) {
-    if std::io::stderr().is_terminal() {
-        remark!("{text}");
-    }
+/// The sentence of [`Worker::building`].
+fn building(language: &str, compiler: &str) -> String {
+    format!(
+        "building the {language} worker with {compiler}; this does not count against the budget"
+    )
 }
 
 /// A command that ends with this process, with further options of the helper's `exec`.

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::snippets::{ended, root, which};
-use crate::support::place::Place;
+use crate::support::place::{Place, said};
 use crate::support::skips::skip;
+use record::decision::DecisionKind;
+use record::folder::RunFolder;
 
 fn source(file: &str) -> PathBuf {
     root("published/programs").join(file)
@@ -204,4 +206,42 @@ fn what_to_ask_next_of_an_article_is_a_command_that_is_there() {
         }
     }
     assert!(asked >= 15, "{asked}");
+}
+
+#[test]
+fn the_first_figures_of_an_article_wait_for_no_worker_that_must_be_built() {
+    if !which("javac") {
+        return skip("there is no javac to build the worker of P1's rows in Java with");
+    }
+    let place = Place::new();
+    let out = place.file("run");
+    let out = out.to_str().unwrap();
+    let run = ["run", "--published", "P1", "--budget", "12s", "--out", out];
+    let mut command = place.command(&run);
+    // A machine on which nothing was built yet.
+    let said = said(command.env("XDG_CACHE_HOME", place.file("home")));
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let folder = RunFolder::open(out, Path::new("/nowhere")).unwrap();
+    let (plan, state) = (folder.plan().unwrap(), folder.state().unwrap());
+    let is_java = |name: &&String| name.starts_with("java");
+    assert_eq!(plan.workers.keys().find(is_java), None);
+    let launches = folder.launches().unwrap().records;
+    assert!(launches[0].sides[0].worker.starts_with("c-"));
+    let decisions = folder.decisions().unwrap();
+    let is_built = |what: &DecisionKind| matches!(what, DecisionKind::Built { .. });
+    let built = decisions
+        .iter()
+        .position(|decision| is_built(&decision.what));
+    let in_java = launches
+        .iter()
+        .find(|launch| launch.sides[0].worker.starts_with("java"));
+    match (built, in_java) {
+        (Some(at), Some(launch)) => assert!(at < launch.decisions && at > launches[0].decisions),
+        // The machine was too busy for a row in Java.
+        (_, launch) => assert!(launch.is_none()),
+    }
+    assert_eq!(
+        state.workers.keys().any(|name| is_java(&name)),
+        built.is_some()
+    );
 }

@@ -75,6 +75,8 @@ pub enum DecisionKind {
     },
     /// The run has another time than its plan, because its functions take longer.
     Lengthened { budget_s: f64 },
+    /// A worker was built, or found, for its first launch: its name, and its SHA-256 as a plan has it.
+    Built { worker: String, hash: String },
     /// Another run was measuring on this machine at the same time.
     #[serde(rename = "company")]
     Contention,

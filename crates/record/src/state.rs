@@ -4,6 +4,7 @@ use crate::decision::{Decision, DecisionKind, LeftOut};
 use crate::plan::{BATCH, MOST_CELLS, Plan, PlannedCell};
 use crate::summary::Note;
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
 
 /// The time of a launch group's launches, as its pilot or first launch showed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,6 +140,8 @@ pub struct RunEnd {
 pub struct State {
     /// Plan, which never changes.
     pub plan: Plan,
+    /// SHA-256 of each worker used: those of the plan, and those that were built since.
+    pub workers: BTreeMap<String, String>,
     /// Cells of the plan with the batches that were decided.
     pub cells: Vec<PlannedCell>,
     /// Groups of the plan, and those that splits added.
@@ -174,6 +177,7 @@ impl State {
         });
         State {
             launch_groups: groups.collect(),
+            workers: plan.workers.clone(),
             cells: plan.cells.clone(),
             budget_s: plan.budget_s,
             time_limit_s: plan.time_limit_s,
@@ -258,6 +262,9 @@ impl State {
                         .outcome
                         .get_or_insert_with(|| outcome.clone());
                 }
+            }
+            DecisionKind::Built { worker, hash } => {
+                self.workers.insert(worker.clone(), hash.clone());
             }
             DecisionKind::Contention => self.had_contention = true,
             DecisionKind::Split {

@@ -32,6 +32,8 @@ pub(crate) const LONG_JOB_BYTES: u64 = 64 << 20;
 /// Seconds of a cell's turn (start, checks, cleaning up), for each byte of its job, and of a turn whose worker compiles its code
 /// while it runs. A guess that shares out time.
 pub(crate) const GUESS_S: (f64, f64, f64) = (0.3, 4e-9, 1.5);
+/// Seconds by which the launches of an article may pass the end of its time: the longest wait that is none.
+pub(crate) const OVERRUN_S: f64 = 0.5;
 /// Seconds of an experiment below which nothing is left out: with so little time everything is shown once.
 pub(crate) const LEAST_TIME_S: f64 = 30.0;
 /// Seconds before which no pilot is ended.

@@ -125,9 +125,6 @@ pub(crate) fn first_launches(
     let comparisons = shortest_first(&run.view(), experiment, scope);
     for comparison in comparisons {
         let view = run.view();
-        if view.is_too_long(&comparison, room.until_s) {
-            continue;
-        }
         if room.limits() && room.left_s(&view) < 0.0 {
             let unsized_groups = open(&view, &comparison);
             run.leave_out(unsized_groups)?;
@@ -210,7 +207,9 @@ fn has_turn(run: &ActiveRun, room: &Room, comparison: &[usize], group: usize) ->
         && comparison
             .iter()
             .any(|&group| view.stage(group).is_left_out());
+    let is_open = view.stage(group) == Stage::Planned;
     view.spent_s < room.until_s
+        && !(is_open && view.is_too_long(group, room.until_s))
         && view.is_alive(group)
         && !run.waiting.contains(&group)
         && !is_cut
@@ -249,8 +248,21 @@ fn launch(view: &View, room: &Room, group: usize, is_cut_short: bool) -> Launch 
             (false, true) => 0,
             (false, false) => 1 + u32::from(view.compiles(group)),
         },
-        at_most_s: room.longest_s(view),
-        cells: view.alive(group),
+        at_most_s: room.longest_s(view).or_else(|| view.longest_of_article_s()),
+        cells: cells(view, group),
+    }
+}
+
+/// The cells of the first launch of a group. Of an article's rows none waits for a hidden duplicate, which shows nothing before it
+/// has several launches.
+fn cells(view: &View, group: usize) -> Vec<usize> {
+    let alive = view.alive(group);
+    let is_row = |cell: &usize| !view.state.cells[*cell].twin;
+    let rows: Vec<usize> = alive.iter().copied().filter(is_row).collect();
+    if view.state.plan.articles.is_empty() || rows.is_empty() {
+        alive
+    } else {
+        rows
     }
 }
 

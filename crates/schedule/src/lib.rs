@@ -60,6 +60,8 @@ pub struct Facts {
     pub compiling: BTreeSet<String>,
     /// Peak memory by cell of the plan, in bytes.
     pub memory: Vec<f64>,
+    /// The file that is made before the first launch which reads it, by cell of the plan: its name and its bytes.
+    pub inputs: Vec<Option<(String, u64)>>,
 }
 
 /// The state of the run at one moment, with the clock of its executor.

@@ -1,6 +1,6 @@
 //! One moment of a run with the questions that every task asks of it, among them the one cost model.
 
-use crate::constants::{GUESS_S, LONG_JOB_BYTES, SHORT_ROUND_S};
+use crate::constants::{GUESS_S, LONG_JOB_BYTES, OVERRUN_S, SHORT_ROUND_S};
 use crate::{Facts, Moment, turns};
 use anyhow::Result;
 use record::cell::Cell;
@@ -8,7 +8,9 @@ use record::parameters::Parameters;
 use record::plan::{compatible, group_of};
 use record::state::{GroupState, LaunchCost, Stage, State};
 use record::{claim::AS_PUBLISHED, decision::Width, machine_state::STATE, method::Role};
+use stats::quantile::median;
 use stats::rng::Seeded;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
 /// A moment with the facts of the scheduler.
@@ -211,18 +213,85 @@ impl View<'_> {
         self.compared(experiment, launch_groups)
     }
 
-    /// Tells whether the first launch of an article's comparison is not begun, because its bytes alone take longer than what is
-    /// left; the first launch of a run is made whatever it takes.
-    pub fn is_too_long(&self, comparison: &[usize], until_s: f64) -> bool {
-        let is_new = |group: &&usize| self.stage(**group).cost().is_none();
-        let groups = comparison.iter().filter(is_new);
-        let bytes: u64 = groups
-            .flat_map(|&group| self.alive(group))
-            .map(|cell| self.bytes(cell))
-            .sum();
+    /// Tells whether the first launch of a group of an article's row is not begun, because it would take longer than what is left;
+    /// the first launch of a run is made whatever it takes.
+    pub fn is_too_long(&self, launch_group: usize, until_s: f64) -> bool {
         !self.state.plan.articles.is_empty()
             && self.launches > 0
-            && self.spent_s + guess_s(0.0, bytes as f64) > until_s
+            && self.spent_s + self.guess_of_launch_s(launch_group) > until_s
+    }
+
+    /// Seconds after which the first launch of an article's row is ended: the table is due. None for the first launch of a run.
+    pub fn longest_of_article_s(&self) -> Option<f64> {
+        let is_later = !self.state.plan.articles.is_empty() && self.launches > 0;
+        is_later.then(|| self.left_s().max(0.0) + OVERRUN_S)
+    }
+
+    /// A guess at the first launch of a group, in seconds: by its start and its bytes, as launches like it took so far, and by the
+    /// file that is made for it.
+    fn guess_of_launch_s(&self, launch_group: usize) -> f64 {
+        let groups = self.groups_of(&self.group(launch_group).experiment);
+        let alike = groups
+            .into_iter()
+            .filter(|&group| self.is_like(group, launch_group));
+        let mut factors: Vec<f64> = alike
+            .filter_map(|group| {
+                let launch_s = self
+                    .stage(group)
+                    .cost()?
+                    .launch_s(1 + self.warmup_rounds(group));
+                Some(launch_s / self.guess_by_job_s(group))
+            })
+            .collect();
+        let factor = median(&mut factors).unwrap_or(1.0);
+        factor * self.guess_by_job_s(launch_group)
+            + guess_s(0.0, self.unmade_bytes(launch_group) as f64)
+    }
+
+    fn guess_by_job_s(&self, launch_group: usize) -> f64 {
+        let start_s = if self.compiles(launch_group) {
+            GUESS_S.2
+        } else {
+            GUESS_S.0
+        };
+        guess_s(start_s, self.job_bytes(launch_group))
+    }
+
+    /// Tells whether the launches of a group show how long those of another take: both are short jobs of the same start, or it
+    /// works on a quarter of the bytes at least.
+    fn is_like(&self, launch_group: usize, other: usize) -> bool {
+        let [bytes, others] = [launch_group, other].map(|group| self.job_bytes(group));
+        let long = LONG_JOB_BYTES as f64;
+        match (bytes < long, others < long) {
+            (true, true) => self.compiles(launch_group) == self.compiles(other),
+            (false, false) => 4.0 * bytes >= others,
+            _ => false,
+        }
+    }
+
+    /// Bytes that a launch of a group works on.
+    fn job_bytes(&self, launch_group: usize) -> f64 {
+        let cells = self.alive(launch_group).into_iter();
+        cells.map(|cell| self.bytes(cell) as f64).sum()
+    }
+
+    /// Bytes of the files that a group reads and no launched one has read.
+    fn unmade_bytes(&self, launch_group: usize) -> u64 {
+        let inputs = |group: usize| {
+            let cells = self.group(group).cells.iter();
+            cells.filter_map(move |&cell| self.facts.inputs.get(cell)?.as_ref())
+        };
+        let launched =
+            (0..self.state.launch_groups.len()).filter(|&group| self.stage(group).cost().is_some());
+        let made: BTreeSet<&str> = launched
+            .flat_map(inputs)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let unmade: BTreeMap<&str, u64> = inputs(launch_group)
+            .map(|(name, bytes)| (name.as_str(), *bytes))
+            .filter(|(name, _)| !made.contains(name))
+            .collect();
+        unmade.values().sum()
     }
 
     /// Tells whether a group takes part in a block: overhead does in the first one, a lower bound in one of three.

@@ -266,7 +266,7 @@ pub(super) fn show(name: &str, json: bool) -> Result<u8> {
         "experiments": plan.experiments.iter().map(|e| &e.name).collect::<Vec<_>>(), "host": summary.host,
         "seed": plan.seed, "budget_s": state.budget_s, "margin": plan.margin, "launches": launches.len(),
         "launch_s": launches.iter().map(|l| l.wall_s).sum::<f64>(), "cells": cells, "ended": ended,
-        "another_run_beside": state.had_contention, "bytes": bytes, "tags": tags::read(folder.path()), "workers": plan.workers,
+        "another_run_beside": state.had_contention, "bytes": bytes, "tags": tags::read(folder.path()), "workers": state.workers,
     });
     let code = code_of_run(&summary, 0);
     if json {

@@ -140,6 +140,7 @@ pub struct Machine<'a> {
     random: Seeded,
     now_s: f64,
     undecided: Option<&'a UntilLaunched>,
+    facts: Facts,
 }
 
 pub const STEADY: [(&str, Manner); 3] = [
@@ -160,7 +161,17 @@ impl<'a> Machine<'a> {
             random: Seeded::new(3),
             now_s: 0.0,
             undecided: None,
+            facts: Facts::default(),
         }
+    }
+
+    /// The same where cells read files that are made first.
+    pub fn reading(self, inputs: Vec<Option<(String, u64)>>) -> Machine<'a> {
+        let facts = Facts {
+            inputs,
+            ..Facts::default()
+        };
+        Machine { facts, ..self }
     }
 
     pub fn asking(self, undecided: &'a UntilLaunched) -> Machine<'a> {
@@ -186,6 +197,7 @@ impl<'a> Machine<'a> {
                 (done.decisions, done.records, done.transcripts)
             });
         let state = State::after(plan, &decisions).unwrap();
+        let facts = self.facts.clone();
         let mut observed = Observed {
             evidence: Evidence::default(),
             samples_ns: BTreeMap::new(),
@@ -209,7 +221,7 @@ impl<'a> Machine<'a> {
                 last_s: (0.0, 0.0),
             },
         };
-        let endings = conduct(&purpose, &Facts::default(), &mut simulation).unwrap();
+        let endings = conduct(&purpose, &facts, &mut simulation).unwrap();
         Done {
             evidence: simulation.observed.evidence,
             endings,

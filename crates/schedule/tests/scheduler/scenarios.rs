@@ -571,6 +571,44 @@ fn an_article_launches_every_row_before_any_again_and_leaves_none_out_for_anothe
 }
 
 #[test]
+fn an_article_ends_with_its_time() {
+    let rows = |budget_s: f64| {
+        plan(move |p| {
+            (p.budget_s, p.articles) = (budget_s, vec!["P3".to_owned()]);
+            add_slow(p, "fault", "slow");
+        })
+    };
+    // It takes much longer than a guess by its bytes.
+    let slow = || Machine::new(&[("slow", Manner::Takes(60e9 / phases(), 0.0))]);
+    for budget_s in [5.0, 10.0, 30.0] {
+        let done = slow().run(rows(budget_s));
+        let end_s = done.last_s.1;
+        assert!(end_s <= budget_s + 0.5 + 1e-9, "{end_s} of {budget_s} s");
+        assert!(done.launches("touch") > 0 && done.launches("slow") == 0);
+    }
+    // Its file alone takes as long as there is; what is made already takes nothing.
+    let of_file = |name: &str| Some((name.to_owned(), 1_u64 << 30));
+    let quick = || Machine::new(&[("slow", Manner::Takes(1e6, 0.0))]);
+    let launches = |budget_s: f64, of_others: &str| {
+        let rows = rows(budget_s);
+        let mut inputs = vec![of_file(of_others); rows.cells.len()];
+        *inputs.last_mut().unwrap() = of_file("of slow");
+        quick().reading(inputs).run(rows).launches("slow")
+    };
+    assert_eq!(launches(6.0, "of others"), 0);
+    assert!(launches(6.0, "of slow") > 0 && launches(12.0, "of others") > 0);
+}
+
+#[test]
+fn the_first_launch_of_an_article_s_row_has_no_hidden_duplicate() {
+    let rows = plan(|p| (p.budget_s, p.articles) = (5.0, vec!["P4".to_owned()]));
+    let twin = rows.cells.iter().position(|cell| cell.twin).unwrap();
+    let done = Machine::new(&[]).run(rows);
+    assert!(!done.records[0].cells.contains(&twin));
+    assert!(done.records[1..].iter().any(|r| r.cells.contains(&twin)));
+}
+
+#[test]
 fn rows_of_an_article_that_are_compared_come_before_a_lone_one_that_costs_more_than_each() {
     let rows = plan(|p| {
         (p.budget_s, p.articles) = (40.0, vec!["P1".to_owned()]);
