@@ -574,7 +574,10 @@ impl<'a> Runner<'a> {
             return Counting::limit(&self.state, launch);
         }
         let able = duration(schedule::limit_s(&self.state, launch));
+        let is_due = !self.state.plan.articles.is_empty() && launch.at_most_s.is_some();
         match self.state.time_limit_s {
+            // The table is due by the clock, however busy the machine is.
+            None if is_due => TimeLimit::Strict(able),
             Some(seconds) => TimeLimit::Strict(duration(seconds)),
             None => TimeLimit::Able(able),
         }
