@@ -27,9 +27,7 @@ use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
 use record::plan::Plan;
 use record::sizes::format_ns;
-use record::{
-    cell::Cell, decision::Width, kind::Kind, launches::End, state::State, transcript::Read,
-};
+use record::{cell::Cell, decision::Width, kind::Kind, launches::End, state::State};
 use schedule::lessons::{lessons, with_twin};
 use schedule::{Executor, Forecast, Halt, Launch, Moment, Purpose, Step, Undecided, turns};
 use std::collections::{BTreeMap, BTreeSet};
@@ -187,12 +185,6 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// The same; the machine is looked at once the first launch has ended and its figures were shown.
-    pub fn looking(mut self, look: Look<'a>) -> Runner<'a> {
-        self.look = Some(look);
-        self
-    }
-
     /// The same with a time that began then.
     pub fn since(mut self, begun: Instant) -> Runner<'a> {
         self.clock.begun = begun;
@@ -285,29 +277,6 @@ impl<'a> Runner<'a> {
                 .map(str::to_owned)
                 .collect(),
         })
-    }
-
-    /// Looks at the machine's other work, unless that is done.
-    fn look(&mut self) -> Result<()> {
-        let Some(look) = self.look.take() else {
-            return Ok(());
-        };
-        let begun = Instant::now();
-        let seen = look()?;
-        if let Some(words) = seen.starved() {
-            let wait = "--wait-for-quiet 10min waits for a calmer time";
-            self.progress.note(&format!("{words}; {wait}"));
-        }
-        self.observed.evidence.preflight = Some(seen).filter(Preflight::has_looked);
-        self.take_no_time(begun);
-        Ok(())
-    }
-
-    /// Takes what was done since then for no part of the budget. An article's time is all that it takes.
-    fn take_no_time(&mut self, begun: Instant) {
-        if self.state.plan.articles.is_empty() {
-            self.clock.spent_before_s -= begun.elapsed().as_secs_f64();
-        }
     }
 
     /// Builds the workers of a launch that were left to it, which is no part of any budget.
@@ -614,7 +583,10 @@ impl<'a> Runner<'a> {
             return Counting::limit(&self.state, launch);
         }
         let able = duration(schedule::limit_s(&self.state, launch));
+        let is_due = !self.state.plan.articles.is_empty() && launch.at_most_s.is_some();
         match self.state.time_limit_s {
+            // The table is due by the clock, however busy the machine is.
+            None if is_due => TimeLimit::Strict(able),
             Some(seconds) => TimeLimit::Strict(duration(seconds)),
             None => TimeLimit::Able(able),
         }

@@ -140,9 +140,6 @@ impl Session {
         let look = || looked(folder, store, &environment);
         let runner = Runner::new(plan.clone(), folder, workers, &signals, Progress::new())?;
         let mut runner = runner.alone_by(alone).asking(questions);
-        if !resumed {
-            runner = runner.looking(&look);
-        }
         if !plan.articles.is_empty() {
             runner = runner.since(begun);
         }
@@ -172,19 +169,6 @@ fn same_workers(state: &State, workers: &[Worker]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The other work of this machine, and the scores of its kept runs: neither is needed for the first figures.
-fn looked(folder: &RunFolder, store: &Path, environment: &Environment) -> Result<Preflight> {
-    let kept_scores = scores(store, &environment.identity.labels());
-    // A look that fails says nothing of the run; it has lasted no time then.
-    let noise = preflight::look(Path::new("/"), preflight::SHORT_MS).unwrap_or_default();
-    let seen = Preflight {
-        kept_scores,
-        ..noise
-    };
-    folder.write_sealed(PREFLIGHT, &seen)?;
-    Ok(seen)
 }
 
 /// This machine as a run finds it. The table of an article begins at once.

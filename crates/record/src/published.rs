@@ -318,6 +318,9 @@ impl Figure {
     /// Its label without a size that it begins or ends with: `prefetch` of `prefetch, 2 MiB (±77 %)`.
     fn stem(&self) -> &str {
         let is_own = |part: &str| {
+            if !part.starts_with(|first: char| first.is_ascii_digit()) {
+                return false;
+            }
             let size: String = part.split(" (").take(1).collect();
             let size = parse_size(&size.replace(' ', "")).ok();
             size.is_some() && size == self.bytes()
@@ -337,10 +340,10 @@ impl Figure {
             parameters.remove(BYTES);
             parameters
         };
-        self.stem() == other.stem()
-            && self.job == other.job
+        self.job == other.job
             && self.cell == other.cell
             && self.column == other.column
+            && self.stem() == other.stem()
             && fixed(self) == fixed(other)
     }
 
@@ -383,6 +386,9 @@ impl Published {
     /// sizes.
     pub fn at_sizes(&self, sizes: &BTreeSet<u64>) -> Published {
         let mut article = self.clone();
+        if sizes.is_empty() {
+            return article;
+        }
         article.figures.clear();
         for (at, figure) in self.figures.iter().enumerate() {
             article.figures.push(figure.clone());

@@ -269,10 +269,14 @@ impl View<'_> {
         }
     }
 
-    /// Bytes that a launch of a group works on.
+    /// Bytes that the sides of a group's launch work on.
     fn job_bytes(&self, launch_group: usize) -> f64 {
         let cells = self.alive(launch_group).into_iter();
-        cells.map(|cell| self.bytes(cell) as f64).sum()
+        let of_cell = |cell: usize| {
+            let sides = self.state.cells[cell].cell.sides().count();
+            sides as f64 * self.bytes(cell) as f64
+        };
+        cells.map(of_cell).sum()
     }
 
     /// Bytes of the files that a group reads and no launched one has read.
