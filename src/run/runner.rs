@@ -22,7 +22,7 @@ use judge::evidence::Evidence;
 use record::decision::{DecisionKind, LeftOut};
 use record::folder::{FramePart, RunFolder};
 use record::launches::{COUNTED, Frame, LaunchRecord, SideRecord};
-use record::machine::preflight::{NoiseDelta, Preflight};
+use record::machine::preflight::NoiseDelta;
 use record::machine_state::{Counters, STATE, StateSeen};
 use record::outcome::{Outcome, Status};
 use record::plan::Plan;
@@ -46,9 +46,6 @@ pub trait Questions {
     fn undecided(&self, state: &State, evidence: &Evidence) -> Result<Vec<Undecided>>;
 }
 
-/// A look at the machine's other work, and what it saw.
-pub type Look<'a> = &'a dyn Fn() -> Result<Preflight>;
-
 /// A run under way.
 pub struct Runner<'a> {
     state: State,
@@ -60,8 +57,6 @@ pub struct Runner<'a> {
     clock: Clock,
     observed: Observed<'a>,
     purpose: Purpose,
-    /// The look that is still to come.
-    look: Option<Look<'a>>,
 }
 
 /// The clock of the run, and its launches so far.
@@ -181,7 +176,6 @@ impl<'a> Runner<'a> {
             clock,
             observed,
             purpose: Purpose::Precision,
-            look: None,
         })
     }
 
@@ -210,9 +204,6 @@ impl<'a> Runner<'a> {
     pub fn run(mut self) -> Result<(State, Evidence)> {
         let (purpose, facts) = (self.purpose.clone(), facts(&self.state, self.workers));
         let endings = schedule::conduct(&purpose, &facts, &mut self)?;
-        if self.signals.arrived().is_none() {
-            self.look()?;
-        }
         if self.state.plan.kind == Kind::Bench {
             self.count()?;
         }
@@ -318,8 +309,8 @@ impl<'a> Runner<'a> {
             .inputs
             .make(&self.state, &cells, guard, place, signals)?;
         follow(self.folder, &mut self.state, settled)?;
-        if files.is_none() {
-            self.take_no_time(begun);
+        if self.state.plan.articles.is_empty() && files.is_none() {
+            self.clock.spent_before_s -= begun.elapsed().as_secs_f64();
         }
         Ok(())
     }
@@ -650,9 +641,6 @@ impl Executor for Runner<'_> {
             return Err(Halt::Stopped);
         }
         self.show(launch)?;
-        if self.clock.next_launch > 0 {
-            self.look()?;
-        }
         if let Some(record) = self.perform(launch)? {
             self.learn(launch, &record)?;
         }

@@ -134,10 +134,24 @@ impl Session {
         if !resumed {
             folder.write_sealed("environment.json", &environment)?;
             folder.write_sealed("plan.json", plan)?;
+            let kept_scores = scores(store, &environment.identity.labels());
+            // A look that fails says nothing of the run; it has lasted no time then.
+            let noise = preflight::look(Path::new("/"), preflight::SHORT_MS).unwrap_or_default();
+            if let Some(words) = noise.starved()
+                && std::io::IsTerminal::is_terminal(&std::io::stderr())
+            {
+                remark!("{words}; --wait-for-quiet 10min waits for a calmer time");
+            }
+            folder.write_sealed(
+                PREFLIGHT,
+                &Preflight {
+                    kept_scores,
+                    ..noise
+                },
+            )?;
             folder.reach_device()?;
         }
         let signals = Signals::watch()?;
-        let look = || looked(folder, store, &environment);
         let runner = Runner::new(plan.clone(), folder, workers, &signals, Progress::new())?;
         let mut runner = runner.alone_by(alone).asking(questions);
         if !plan.articles.is_empty() {
