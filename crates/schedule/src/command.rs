@@ -149,10 +149,12 @@ impl CommandScheduler {
             word_s: None,
             progress: None,
         };
-        let least = match is_profile {
-            true if is_slow(moment, blocks) => FEWEST_LAUNCHES,
-            true => FULL_BLOCKS,
-            false => 0,
+        let least = if !is_profile {
+            0
+        } else if is_slow(moment, blocks) {
+            FEWEST_LAUNCHES
+        } else {
+            FULL_BLOCKS
         };
         // What samples tell of the kernel's time later blocks, which have none, tell no better.
         let is_sampled = is_profile && has_samples(moment);

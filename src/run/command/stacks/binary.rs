@@ -74,7 +74,7 @@ impl Binary {
             eh_frame: section(&elf, ".eh_frame"),
             eh_frame_hdr: section(&elf, ".eh_frame_hdr"),
             lines: lines(debug.as_ref().unwrap_or(&elf), size),
-            go: GoTable::of(&elf),
+            go: GoTable::load(&elf),
             symbols,
             named: Cell::default(),
         })

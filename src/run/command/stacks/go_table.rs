@@ -36,7 +36,7 @@ pub(super) struct GoPlace {
 
 impl GoTable {
     /// Nothing where there is none that can be read, or nothing says from where its offsets count.
-    pub fn of(elf: &object::File<'_>) -> Option<GoTable> {
+    pub fn load(elf: &object::File<'_>) -> Option<GoTable> {
         let section = TABLES.iter().find_map(|name| elf.section_by_name(name))?;
         let table = GoTable::new(section.data().ok()?.to_vec())?;
         let address = section.address();
