@@ -207,9 +207,10 @@ fn has_turn(run: &ActiveRun, room: &Room, comparison: &[usize], group: usize) ->
         && comparison
             .iter()
             .any(|&group| view.stage(group).is_left_out());
-    let is_open = view.stage(group) == Stage::Planned;
+    let is_passed_over =
+        view.stage(group) == Stage::Planned && view.is_too_long(group, room.until_s);
     view.spent_s < room.until_s
-        && !(is_open && view.is_too_long(group, room.until_s))
+        && !is_passed_over
         && view.is_alive(group)
         && !run.waiting.contains(&group)
         && !is_cut
