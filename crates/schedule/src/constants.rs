@@ -24,16 +24,15 @@ pub(crate) const PLANNED_LAUNCHES: f64 = 10.0;
 pub(crate) const PLANNED_SHARE: f64 = 0.92;
 /// Factor by which launches take longer than their pilot or a guess by size: warm caches, proofs, write-back.
 pub const LONGER: f64 = 1.25;
-/// Factor by which a launch may exceed its forecast before it counts as hung, and the least such limit in seconds.
-pub(crate) const PATIENCE: (f64, f64) = (10.0, 60.0);
+/// Factor by which a launch may exceed its forecast before it counts as hung, the least such limit in seconds, and the seconds by
+/// which the first launch of an article's row may pass the end of its time.
+pub(crate) const PATIENCE: (f64, f64, f64) = (10.0, 60.0, 0.5);
 /// Bytes from which a job that was not timed yet is taken for long: the costs that a process has once vanish beside it, so there is
 /// no warm-up.
 pub(crate) const LONG_JOB_BYTES: u64 = 64 << 20;
 /// Seconds of a cell's turn (start, checks, cleaning up), for each byte of its job, and of a turn whose worker compiles its code
 /// while it runs. A guess that shares out time.
 pub(crate) const GUESS_S: (f64, f64, f64) = (0.3, 4e-9, 1.5);
-/// Seconds by which the launches of an article may pass the end of its time: the longest wait that is none.
-pub(crate) const OVERRUN_S: f64 = 0.5;
 /// Seconds of an experiment below which nothing is left out: with so little time everything is shown once.
 pub(crate) const LEAST_TIME_S: f64 = 30.0;
 /// Seconds before which no pilot is ended.

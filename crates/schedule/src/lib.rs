@@ -100,7 +100,7 @@ pub fn conduct(
 
 /// The seconds after which a launch counts as hung.
 pub fn limit_s(state: &State, launch: &Launch) -> f64 {
-    let (factor, least_s) = constants::PATIENCE;
+    let (factor, least_s, _) = constants::PATIENCE;
     let cost = state.launch_groups[launch.launch_group].stage.cost();
     let expected_s = cost.map_or(0.0, |cost| {
         cost.launch_s(launch.rounds + launch.warmup_rounds)

@@ -1,6 +1,6 @@
 //! One moment of a run with the questions that every task asks of it, among them the one cost model.
 
-use crate::constants::{GUESS_S, LONG_JOB_BYTES, OVERRUN_S, SHORT_ROUND_S};
+use crate::constants::{GUESS_S, LONG_JOB_BYTES, PATIENCE, SHORT_ROUND_S};
 use crate::{Facts, Moment, turns};
 use anyhow::Result;
 use record::cell::Cell;
@@ -224,7 +224,7 @@ impl View<'_> {
     /// Seconds after which the first launch of an article's row is ended: the table is due. None for the first launch of a run.
     pub fn longest_of_article_s(&self) -> Option<f64> {
         let is_later = !self.state.plan.articles.is_empty() && self.launches > 0;
-        is_later.then(|| self.left_s().max(0.0) + OVERRUN_S)
+        is_later.then(|| self.left_s().max(0.0) + PATIENCE.2)
     }
 
     /// A guess at the first launch of a group, in seconds: by its start and its bytes, as launches like it took so far, and by the
