@@ -109,6 +109,12 @@ impl<'a> Visit<'a> {
         let open = sets.iter().filter(|set| set.is_open(&view));
         let needs = open.map(need).collect();
         let reason = final_reason(&view.state.plan, widths, reason);
+        let fewest = sets.iter().min_by_key(|set| set.blocks);
+        let fewest_cell = fewest.and_then(|set| {
+            let group = *set.launch_groups.first()?;
+            view.group(group).cells.first().copied()
+        });
+        let launches = fewest.map_or(0, |set| set.blocks as usize);
         run.needs.insert(self.experiment.to_owned(), needs);
         if matches!(self.policy, Policy::Least { .. }) || sets.is_empty() {
             return;
@@ -116,12 +122,6 @@ impl<'a> Visit<'a> {
         let is_of_experiment = |ending: &Ending| matches!(ending, Ending::Experiment { experiment, .. } if experiment == self.experiment);
         run.endings.retain(|ending| !is_of_experiment(ending));
         let ranked = widths.iter().filter(|width| width.ranked);
-        let fewest = sets.iter().min_by_key(|set| set.blocks);
-        let fewest_cell = fewest.and_then(|set| {
-            let group = *set.launch_groups.first()?;
-            view.group(group).cells.first().copied()
-        });
-        let launches = fewest.map_or(0, |set| set.blocks as usize);
         run.endings.push(Ending::Experiment {
             experiment: self.experiment.to_owned(),
             reason,
