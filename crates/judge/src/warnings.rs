@@ -506,11 +506,11 @@ fn condition(state: &State, cell: usize) -> Parameters {
 /// Names of a ratio's methods, with their workers where those differ.
 fn least_precise(state: &State, width: &Width) -> LeastPrecise {
     let [cell, base] = [width.cell, width.base].map(|cell| &state.cells[cell].cell);
-    let name = |of: &Cell| {
+    let name = |side: &Cell| {
         if cell.worker == base.worker {
-            of.method.clone()
+            side.method.clone()
         } else {
-            format!("{}@{}", of.method, of.worker)
+            format!("{}@{}", side.method, side.worker)
         }
     };
     LeastPrecise {
