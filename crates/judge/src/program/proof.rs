@@ -96,7 +96,7 @@ fn prove(
         Proof::Huge => {
             let bytes = observed.huge_bytes;
             (
-                bytes >= usual_bytes + HUGE,
+                bytes >= usual_bytes.saturating_add(HUGE),
                 SettingEffect::Huge { bytes, usual_bytes },
             )
         }

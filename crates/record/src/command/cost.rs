@@ -105,7 +105,7 @@ pub struct CommandCost {
 impl CommandCost {
     /// CPU time, in seconds.
     pub fn cpu_s(&self) -> f64 {
-        (self.user_us + self.system_us) as f64 * 1e-6
+        (self.user_us as f64 + self.system_us as f64) * 1e-6
     }
 
     /// True if stacks were saved where they were asked for.

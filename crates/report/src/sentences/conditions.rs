@@ -71,26 +71,33 @@ impl ConditionClauses {
             let unknown = conditions.iter().filter(|when| !known.contains(when));
             unknown.map(|when| definition.clause(when)).collect()
         };
-        let (mut unsettled, unmeasured, absent) = (
-            open(&group.group.unsettled),
-            open(&group.group.unmeasured),
-            open(&group.group.absent),
-        );
+        let (kept_there, open_there): (Vec<Parameters>, Vec<Parameters>) = group
+            .group
+            .unsettled
+            .iter()
+            .cloned()
+            .partition(|when| is_kept(group, when));
+        let (mut kept, mut unsettled) = (open(&kept_there), open(&open_there));
+        let (unmeasured, absent) = (open(&group.group.unmeasured), open(&group.group.absent));
         known.extend_from_slice(&group.group.unsettled);
         // A condition in which two things differ is no neighbor, and says less.
         for condition in group.group.conditions.iter().filter(|c| is_open(c)) {
             if condition.when.len() == 1 && !known.contains(&condition.when) {
-                unsettled.push(definition.clause(&condition.when));
+                let list = if is_kept(group, &condition.when) {
+                    &mut kept
+                } else {
+                    &mut unsettled
+                };
+                list.push(definition.clause(&condition.when));
                 known.push(condition.when.clone());
             }
         }
         let is_elsewhere = is_open_here(group) && !group.group.elsewhere.is_empty();
-        let mut kept = Vec::new();
         if is_elsewhere {
             known.extend(open_conditions(group).cloned());
             let measured = measured_neighbors(group);
             let unknown = measured.iter().filter(|when| !known.contains(when));
-            kept = unknown.map(|when| definition.clause(when)).collect();
+            kept.extend(unknown.map(|when| definition.clause(when)));
         }
         let is_depending = matches!(group.group.recommendation, Recommendation::Depends { .. });
         if with_its && here.is_none() && (is_elsewhere || is_depending) {
@@ -637,6 +644,26 @@ fn measured_neighbors(group: LabelledGroup) -> Vec<Parameters> {
         Some(Parameters::from([(key.to_owned(), value)]))
     });
     measured.collect()
+}
+
+/// Tells whether no method is shown or thought to be faster under a condition of which a group's own methods leave something open:
+/// there the usual choice is kept.
+fn is_kept(group: LabelledGroup, when: &Parameters) -> bool {
+    let here = &group.group.parameters;
+    let Some((key, value)) = when.iter().next().filter(|_| when.len() == 1) else {
+        return false;
+    };
+    let mut groups = group.experiment.groups();
+    let there = groups.find(|other| {
+        Experiment::are_next_to(
+            &other.group.parameters,
+            here,
+            (key.as_str(), value.as_str()),
+        )
+    });
+    there.is_some_and(|there| {
+        there.group.recommendation != Recommendation::Nothing && !is_change_possible(there)
+    })
 }
 
 /// The parameters in which the findings differ; of an answer with one finding, those of the conditions that are open.

@@ -106,12 +106,14 @@ fn phase_cost(group: LabelledGroup, cell: &CellSummary, phase: &str) -> TableCel
 fn latency(group: LabelledGroup, rows: &[LatencyRow]) -> Option<Table> {
     let side_a = group.definition().phases[0].as_str();
     let side_b = format!("{side_a}.b");
+    let has_sides = rows.iter().any(|row| row.cell.phases.contains_key(&side_b));
+    let title = if has_sides { "side a" } else { side_a };
     let table = Columns::new("latency", |row: &LatencyRow| row.label.to_owned())
         .number("median", |row| TableCell::ns(row.latency.median))
         .number("p99", |row| TableCell::ns(row.latency.p99))
         .number("p99.9", |row| TableCell::ns(row.latency.p999))
         .number("largest", |row| TableCell::ns(row.latency.max))
-        .number("CPU of side a", |row| cpu(row.cell, side_a))
+        .number(&format!("CPU of {title}"), |row| cpu(row.cell, side_a))
         .number("of side b", |row| cpu(row.cell, &side_b))
         .table("latency", rows);
     (!rows.is_empty()).then_some(table)

@@ -111,14 +111,17 @@ fn without_contradiction(candidates: &mut Vec<Candidate>) {
 /// Pages that calloc would clear if malloc kept its blocks, where these are more than the faults that this would save.
 pub(super) fn sparse_blocks(counted: &Counted<'_>) -> Option<f64> {
     let unused = counted.foreseen(|f| f.unused_pages);
-    let saved = counted.foreseen(|f| f.again_malloc + PAGES * f.again_huge);
+    let saved = counted.foreseen(|f| {
+        f.again_malloc
+            .saturating_add(PAGES.saturating_mul(f.again_huge))
+    });
     (saved >= 1.0 && unused > UNUSED * saved).then_some(unused)
 }
 
 /// Base pages that are touched of each page that would be huge, where these are so few that huge pages make more work.
 pub(super) fn sparse_huge(counted: &Counted<'_>) -> Option<f64> {
-    let blocks = counted.foreseen(|f| f.malloc_blocks + f.other_blocks);
-    let faults = counted.foreseen(|f| f.malloc_faults + f.other_faults);
+    let blocks = counted.foreseen(|f| f.malloc_blocks.saturating_add(f.other_blocks));
+    let faults = counted.foreseen(|f| f.malloc_faults.saturating_add(f.other_faults));
     let touched = faults / blocks.max(1.0);
     (blocks >= 1.0 && touched < FEW).then_some(touched)
 }

@@ -44,7 +44,7 @@ pub(super) fn notes(
     let unseen = costs_in(launches, LaunchMode::Sampled).find_map(|c| c.kernel_unseen.clone());
     notes.extend(unseen.map(|reason| NoteKind::KernelUnseen { reason }));
     if let Some(counted) = counted {
-        let huge_faults = counted.foreseen(|f| f.malloc_faults + f.other_faults);
+        let huge_faults = counted.foreseen(|f| f.malloc_faults.saturating_add(f.other_faults));
         let blocks = sparse_blocks(counted).filter(|pages| *pages >= MANY_FAULTS);
         let huge = sparse_huge(counted).filter(|_| huge_faults >= MANY_FAULTS);
         notes.extend(blocks.map(|pages| NoteKind::SparseBlocks { pages }));

@@ -238,7 +238,11 @@ fn metric(experiment: LabelledExperiment) -> String {
 
 /// The end of a screen: how sure the run is, and how it went. `name` is that of the run on the command line.
 fn closing(run: &LabelledRun, name: &str, experiments: &[String]) -> Block {
-    let rows = overview::questions(run, |experiment| is_wanted(experiments, experiment));
+    let rows = if experiments.is_empty() {
+        overview::rows(run)
+    } else {
+        overview::questions(run, |experiment| is_wanted(experiments, experiment))
+    };
     let mut items = sure::lines(run, &rows);
     // Notes on experiments that are not shown are left to a report of all.
     let notes = run

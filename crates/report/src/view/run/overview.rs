@@ -34,8 +34,8 @@ pub(super) struct Overview {
     more: Option<String>,
     /// A line on what was measured of all that could be, and on the experiments that an overview leaves out.
     measured: Option<String>,
-    /// Questions that found no place.
-    left_out: usize,
+    /// Questions that found no place: `read 32 MiB`.
+    further: Vec<String>,
     /// Experiments without an answer, each with the reason.
     unanswered: Vec<String>,
     sure: Vec<String>,
@@ -68,10 +68,11 @@ pub(super) fn questions(run: &LabelledRun, is_wanted: impl Fn(&str) -> bool) -> 
         .collect()
 }
 
-/// The rows that a screen shows of a run: those of its overview, or each question by itself.
+/// The answers that are counted of a run, the same on each of its screens: those of its overview, or each question by itself.
 pub(super) fn rows(run: &LabelledRun) -> Vec<AnswerRow> {
     if run.summary.settings.is_overview {
-        AnsweredQuestions::new(run).rows
+        let answered = AnsweredQuestions::new(run);
+        answered.rows.into_iter().chain(answered.left_out).collect()
     } else {
         questions(run, |_| true)
     }
@@ -131,7 +132,8 @@ impl Overview {
             format!("All methods of a row: pagewise report {name} {experiment}")
         });
         let next = next(name, most_surprising(&rows), more.is_none());
-        let (shown, more_questions) = (rows.len(), left_out.len());
+        let shown = rows.len();
+        let further = left_out.iter().map(|row| row.question.clone()).collect();
         let all: Vec<AnswerRow> = rows.into_iter().chain(left_out).collect();
         let mut sure = sure::lines(run, &all);
         let rows: Vec<AnswerRow> = all.into_iter().take(shown).collect();
@@ -142,7 +144,7 @@ impl Overview {
             more,
             measured: measured(run),
             rows,
-            left_out: more_questions,
+            further,
             unanswered,
             sure,
             missing: missing::missing(run),
@@ -162,10 +164,11 @@ impl Overview {
         let ranges = self.rows.iter().any(has_ranges).then(|| RANGES.to_owned());
         let lines = [ranges, self.measured.clone(), self.more.clone()];
         blocks.extend(lines.into_iter().flatten().map(Block::Text));
-        if self.left_out > 0 {
+        if !self.further.is_empty() {
+            let names = self.further.join("; ");
             blocks.push(Block::Text(format!(
-                "and {} more questions: {}",
-                self.left_out, self.full
+                "Also measured ({names}): {}",
+                self.full
             )));
         }
         blocks.extend(self.list("No answer", &self.unanswered, LIST_LINES));
