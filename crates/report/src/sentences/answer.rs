@@ -1,10 +1,8 @@
 //! Recommendations, in sentences: never a change that is not shown to help.
 
-use super::conditions::{
-    ConditionClauses, is_change_possible, own_condition, subject_names, subjects, sureness,
-    too_noisy,
-};
+use super::conditions::{ConditionClauses, subject_names, subjects, sureness, too_noisy};
 use super::labels::LabelledGroup;
+use super::neighbors::{is_change_possible, own_condition};
 use super::overview::partly;
 use super::wording;
 use record::outcome::Status;

@@ -2,11 +2,11 @@
 //! conditions that is open.
 
 use super::labels::LabelledGroup;
+use super::neighbors::{
+    fixed, held, is_change_possible, is_kept, measured_neighbors, open_conditions, own_condition,
+};
 use super::wording;
-use record::experiment::{Experiment, is_same_value};
-use record::outcome::Status;
 use record::parameters::Parameters;
-use record::sizes::BYTES;
 use record::summary::{AnswerCondition, Contrast, Ratio, Recommendation, Sureness, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -279,16 +279,6 @@ pub(crate) fn is_open_here(group: LabelledGroup) -> bool {
         Recommendation::Inconclusive { .. }
     );
     is_open && group.group.faster.is_empty()
-}
-
-/// Tells whether a ranked method is faster under a group's own condition, or may be: otherwise the usual choice is kept.
-pub(crate) fn is_change_possible(group: LabelledGroup) -> bool {
-    let margin = group.summary().settings.margin;
-    group.comparisons().any(|comparison| {
-        let cell = group.cell(comparison.cell);
-        let is_rival = cell.is_ranked() && cell.outcome.status == Status::Ok;
-        is_rival && comparison.may_be_faster(margin)
-    })
 }
 
 /// A sentence on the methods that look faster under a group's own condition where noise leaves that open; none without one.
@@ -632,40 +622,6 @@ fn holds_alike(group: LabelledGroup) -> String {
     holds.join("; ")
 }
 
-/// Usual conditions next to a group under which something was measured.
-fn measured_neighbors(group: LabelledGroup) -> Vec<Parameters> {
-    let here = &group.group.parameters;
-    let neighbors = group.definition().neighbors(here).into_iter();
-    let measured = neighbors.filter_map(|(key, value)| {
-        let mut groups = group.experiment.groups();
-        let there = groups
-            .find(|other| Experiment::are_next_to(&other.group.parameters, here, (key, value)))?;
-        let value = there.group.parameters[key].clone();
-        Some(Parameters::from([(key.to_owned(), value)]))
-    });
-    measured.collect()
-}
-
-/// Tells whether no method is shown or thought to be faster under a condition of which a group's own methods leave something open:
-/// there the usual choice is kept.
-fn is_kept(group: LabelledGroup, when: &Parameters) -> bool {
-    let here = &group.group.parameters;
-    let Some((key, value)) = when.iter().next().filter(|_| when.len() == 1) else {
-        return false;
-    };
-    let mut groups = group.experiment.groups();
-    let there = groups.find(|other| {
-        Experiment::are_next_to(
-            &other.group.parameters,
-            here,
-            (key.as_str(), value.as_str()),
-        )
-    });
-    there.is_some_and(|there| {
-        there.group.recommendation != Recommendation::Nothing && !is_change_possible(there)
-    })
-}
-
 /// The parameters in which the findings differ; of an answer with one finding, those of the conditions that are open.
 fn differing(group: LabelledGroup) -> BTreeSet<String> {
     let decided = findings(group);
@@ -681,85 +637,6 @@ fn differing(group: LabelledGroup) -> BTreeSet<String> {
         .chain(measured.map(|condition| &condition.when))
         .flat_map(|when| when.keys().cloned())
         .collect()
-}
-
-/// Usual conditions next to a group under which its answer is not shown to hold.
-fn open_conditions(group: LabelledGroup<'_>) -> impl Iterator<Item = &Parameters> {
-    let group = group.group;
-    let lists = [&group.unsettled, &group.unmeasured, &group.absent];
-    lists.into_iter().flatten()
-}
-
-/// Clauses on the values of each condition of which the answer is shown to hold under several, its own one first, with the degree
-/// to which each is sure.
-fn held(group: LabelledGroup<'_>) -> BTreeMap<&str, Vec<(Option<Sureness>, String)>> {
-    let definition = group.definition();
-    let here = &group.group.parameters;
-    let open: Vec<&Parameters> = open_conditions(group).collect();
-    let mut held: BTreeMap<&str, Vec<(Option<Sureness>, String)>> = BTreeMap::new();
-    for (key, value) in definition.neighbors(here) {
-        let mut differing = open.iter().filter_map(|when| when.get(key));
-        if differing.any(|known| is_same_value(known, value)) {
-            continue;
-        }
-        let mut groups = group.summary().groups.iter();
-        let there = groups.find(|other| {
-            let is_next = Experiment::are_next_to(&other.parameters, here, (key, value));
-            other.experiment == group.experiment.name() && is_next
-        });
-        let Some(there) = there else {
-            continue;
-        };
-        held.entry(key)
-            .or_insert_with(|| vec![(group.group.sureness, clause_on(group, key, &here[key]))])
-            .push((there.sureness, clause_on(group, key, value)));
-    }
-    held
-}
-
-fn clause_on(group: LabelledGroup, key: &str, value: &str) -> String {
-    let when = Parameters::from([(key.to_owned(), value.to_owned())]);
-    group.definition().clause(&when)
-}
-
-/// The conditions of these names under which a group was measured, and its other parameters that a reader must know: those with
-/// a clause, and those of which the experiment usually has several values and this run one.
-fn fixed(group: LabelledGroup, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
-    let definition = group.definition();
-    let mut clauses = Vec::new();
-    for (key, value) in &group.group.parameters {
-        let Some(parameter) = definition.parameters.get(key) else {
-            continue;
-        };
-        let is_one_of_several = key != BYTES
-            && !group.experiment.varies(key)
-            && (parameter.default.len() > 1 || parameter.look.len() > 1);
-        let is_shown = if parameter.condition {
-            is_wanted(key)
-        } else {
-            is_one_of_several || definition.clause_on(key, value).is_some()
-        };
-        if is_shown {
-            clauses.push(clause_on(group, key, value));
-        }
-    }
-    (!clauses.is_empty()).then(|| format!("if {}", wording::all(&clauses)))
-}
-
-/// The condition of a group, by the parameters in which other conditions of its question differ.
-pub(crate) fn own_condition(group: LabelledGroup) -> String {
-    let definition = group.definition();
-    let (conditions, elsewhere) = (&group.group.conditions, &group.group.elsewhere);
-    let others = conditions.iter().chain(elsewhere);
-    let differing = others.flat_map(|condition| condition.when.keys().map(String::as_str));
-    let neighbors = definition.neighbors(&group.group.parameters);
-    let mut when = BTreeMap::new();
-    for key in differing.chain(neighbors.into_iter().map(|(key, _)| key)) {
-        if let Some(value) = group.group.parameters.get(key) {
-            when.insert(key.to_owned(), value.clone());
-        }
-    }
-    definition.clause(&when)
 }
 
 fn rank(verdict: Verdict) -> u8 {

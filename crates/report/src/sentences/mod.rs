@@ -9,6 +9,7 @@ pub(crate) mod glossary;
 pub(crate) mod group;
 pub(crate) mod labels;
 pub(crate) mod missing;
+mod neighbors;
 pub(crate) mod numbers;
 pub mod outliers;
 pub(crate) mod outlook;

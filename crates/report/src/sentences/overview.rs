@@ -1,9 +1,8 @@
 //! The answers of an overview: for each question of an experiment one finding on its usual choice.
 
-use super::conditions::{
-    self, ConditionClauses, is_change_possible, subject_names, subjects, too_noisy,
-};
+use super::conditions::{self, ConditionClauses, subject_names, subjects, too_noisy};
 use super::labels::{LabelledExperiment, LabelledGroup};
+use super::neighbors::is_change_possible;
 use super::{numbers, wording};
 use indexmap::IndexSet;
 use record::outcome::{Cause, Status};

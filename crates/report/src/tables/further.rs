@@ -113,7 +113,7 @@ fn latency(group: LabelledGroup, rows: &[LatencyRow]) -> Option<Table> {
         .number("p99", |row| TableCell::ns(row.latency.p99))
         .number("p99.9", |row| TableCell::ns(row.latency.p999))
         .number("largest", |row| TableCell::ns(row.latency.max))
-        .number(&format!("CPU of {title}"), |row| cpu(row.cell, side_a))
+        .number(format!("CPU of {title}"), |row| cpu(row.cell, side_a))
         .number("of side b", |row| cpu(row.cell, &side_b))
         .table("latency", rows);
     (!rows.is_empty()).then_some(table)
