@@ -230,6 +230,14 @@ mod tests {
         answers(std::slice::from_ref(claim), summaries, MARGIN).remove(0)
     }
 
+    /// The word that the first comparison has by itself.
+    fn alone(answer: &Answer) -> Word {
+        match answer.jobs[0].why {
+            Some(NoVerdict::Disturbed { alone } | NoVerdict::AmongAll { alone, .. }) => alone,
+            _ => answer.word,
+        }
+    }
+
     proptest! {
         /// The law: no claim on a time has a verdict from launches that other work disturbed; any other claim has the one that it
         /// would have without.
@@ -255,11 +263,7 @@ mod tests {
                 if is_untouched {
                     prop_assert_eq!(&after, &before);
                 }
-                let alone = match after.jobs[0].why {
-                    Some(NoVerdict::Disturbed { alone }) => alone,
-                    _ => after.word,
-                };
-                prop_assert!(alone == before.word || before.word.is_coarse());
+                prop_assert!(alone(&after) == alone(&before) || before.word.is_coarse());
             }
         }
     }
