@@ -86,8 +86,8 @@ public final class Own {
         boolean isOfBytes = about.contains("about\tunit\tbyte");
         List<Declared> declared = Declared.all("/functions.tsv");
         declared.forEach(one -> one.maker = () -> method(archive, classes.get(0), one, isOfBytes));
-        // A program that does its work once does it with code that is not compiled yet. Otherwise the last compilation of a loop
-        // of some milliseconds comes after a few hundred turns.
+        // A program that does its work once does it with code that is not compiled yet. Otherwise the last compilation of a
+        // loop of some milliseconds comes after a few hundred turns.
         boolean isFresh = about.contains("about\tfresh\tyes");
         Worker.warmUpNs = isFresh ? 0 : 300_000_000;
         Worker.settles = true;
