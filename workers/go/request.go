@@ -17,6 +17,7 @@ type cell struct {
 	parameters map[string]string
 	ended      bool  // skipped or failed: its remaining slots are not run
 	leastNs    int64 // its shortest turn so far, 0 where there was none
+	isWarm     bool  // it ran for as long as a user's function does before it is measured
 }
 
 // round is one turn of all cells; its number is negative in warm-up rounds.

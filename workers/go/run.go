@@ -10,7 +10,8 @@ import (
 // settles says that short turns follow turns of themselves that are not recorded: a user's functions (workers/PROTOCOL.md).
 var settles = false
 
-// warmUpNs is the time for which a user's function runs before its first turn, so that the collector has found its pace.
+// warmUpNs is the time for which a user's function that takes less runs after its first turn, which is discarded, so that the
+// collector has found its pace.
 var warmUpNs int64
 
 const (
@@ -42,13 +43,14 @@ func (s *slot) run() {
 		currentPhase.Store(nil)
 	}()
 	s.openThreads(s.keySize("threads"))
-	if !traceMarks {
+	if least := s.cell.leastNs; least > 0 && !traceMarks {
 		switch {
-		case s.cell.leastNs == 0 && warmUpNs > 0 && s.cell.method.attributes["role"] != "null":
+		case !s.cell.isWarm && least < warmUpNs && s.cell.method.attributes["role"] != "null":
 			s.settle(warmUpNs)
-		case settles && 0 < s.cell.leastNs && s.cell.leastNs < shortTurnNs:
+		case settles && least < shortTurnNs:
 			s.settle(settlingNs)
 		}
+		s.cell.isWarm = true
 	}
 	cycles, start := gcCycles(), nanotime()
 	s.cell.method.run(s)
