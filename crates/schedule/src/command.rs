@@ -170,7 +170,7 @@ impl CommandScheduler {
             budget_seconds: budget_s,
         };
         let is_known = (is_sampled && blocks >= least) || (moment.is_settled)();
-        let fits = (!is_profile && blocks < LEAST_LAUNCHES) || left_s >= next_s;
+        let fits = (!is_profile && blocks < LEAST_LAUNCHES) || left_s >= LONGER * next_s;
         let chosen = || Policy::Precise.choose(&goal, least, &[set], spent_s);
         !is_known && (blocks < needed || (fits && matches!(chosen(), NextBlock::Block { .. })))
     }
@@ -182,6 +182,9 @@ fn has_samples(moment: &CommandMoment) -> bool {
         .filter_map(|launch| launch.cost.as_ref()?.kernel_work.as_ref());
     work.map(KernelWork::seen).sum::<u64>() >= KernelWork::LEAST
 }
+
+/// A block takes longer than the last one by this factor at the most, with the answer behind it.
+const LONGER: f64 = 1.2;
 
 /// The most blocks that are drawn before the first is launched.
 pub const MOST_PAIRS: usize = 100_000;
