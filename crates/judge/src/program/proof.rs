@@ -17,12 +17,56 @@ fn seen(runs: &[CommandLaunch], arm: usize) -> Option<&ObservedEffects> {
         .find_map(|r| r.cost.as_ref()?.proof.as_ref())
 }
 
-/// Proof of an arm's effect, given the ratio of its page faults to the baseline's.
+/// Page faults of an arm relative to the baseline's, and the launches whose own are outside all of the baseline's: a setting may
+/// act in some only. glibc's huge pages of the heap depend on where the heap begins.
+pub(super) struct FaultChange {
+    pub ratio: Ratio,
+    fewer: usize,
+    more: usize,
+    launches: usize,
+}
+
+impl FaultChange {
+    /// Of the page faults of each launch of the baseline, which is not empty, and of the arm.
+    pub fn new(ratio: Ratio, usual: &[f64], arm: &[f64]) -> FaultChange {
+        let least = usual.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = usual.iter().copied().fold(0.0, f64::max);
+        let noise = (most - least).max(MOVED * least);
+        let launches =
+            |is_moved: &dyn Fn(f64) -> bool| arm.iter().filter(|n| is_moved(**n)).count();
+        FaultChange {
+            ratio,
+            fewer: launches(&|n| n < least - noise),
+            more: launches(&|n| n > most + noise),
+            launches: arm.len(),
+        }
+    }
+
+    /// Proof of an effect on page faults: their ratio excludes 1, or they moved in some launches.
+    fn prove(&self, proof: Proof) -> (bool, SettingEffect) {
+        let Ratio {
+            ratio, low, high, ..
+        } = self.ratio;
+        let may_grow = proof == Proof::Faults;
+        let moved = self.fewer + if may_grow { self.more } else { 0 };
+        let effect = SettingEffect::Faults {
+            ratio,
+            low,
+            high,
+            moved: moved as u64,
+            launches: self.launches as u64,
+        };
+        let is_one_sided = high < 1.0 - MOVED || (may_grow && low > 1.0 + MOVED);
+        (is_one_sided || moved > 0, effect)
+    }
+}
+
+/// Proof of an arm's effect, given the change of its page faults.
 pub(super) fn proof(
     plan: &CommandPlan,
     runs: &[CommandLaunch],
     arm: usize,
-    faults: Option<&Ratio>,
+    faults: Option<&FaultChange>,
 ) -> ProofSummary {
     let subject = &plan.arms[arm];
     let (Some(setting), Some(observed)) = (&subject.setting, seen(runs, arm)) else {
@@ -89,7 +133,7 @@ fn prove(
     arm: &Arm,
     observed: &ObservedEffects,
     usual_bytes: u64,
-    faults: Option<&Ratio>,
+    faults: Option<&FaultChange>,
 ) -> (bool, SettingEffect) {
     let all = observed.processes;
     match proof {
@@ -101,17 +145,7 @@ fn prove(
             )
         }
         Proof::Faults | Proof::FewerFaults => match faults {
-            Some(f) => {
-                let moved = f.high < 1.0 - MOVED || (proof == Proof::Faults && f.low > 1.0 + MOVED);
-                (
-                    moved,
-                    SettingEffect::Faults {
-                        ratio: f.ratio,
-                        low: f.low,
-                        high: f.high,
-                    },
-                )
-            }
+            Some(change) => change.prove(proof),
             None => (false, SettingEffect::TooFewRuns),
         },
         Proof::ThpDisabled => {

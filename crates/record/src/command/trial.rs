@@ -175,8 +175,16 @@ pub enum SettingEffect {
     },
     /// Bytes in huge pages, with the setting and without.
     Huge { bytes: u64, usual_bytes: u64 },
-    /// Page faults relative to the baseline's.
-    Faults { ratio: f64, low: f64, high: f64 },
+    /// Page faults relative to the baseline's, and the launches of all in which they were outside the baseline's range.
+    Faults {
+        ratio: f64,
+        low: f64,
+        high: f64,
+        #[serde(default)]
+        moved: u64,
+        #[serde(default)]
+        launches: u64,
+    },
     /// Too few runs to see a change of page faults.
     TooFewRuns,
     /// Processes of all without huge pages.

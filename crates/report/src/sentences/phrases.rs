@@ -385,6 +385,8 @@ mod tests {
                 ratio: 0.5,
                 low: 0.4,
                 high: 1.02,
+                moved: 4,
+                launches: 6,
             },
             SettingEffect::TooFewRuns,
             SettingEffect::ThpDisabled {

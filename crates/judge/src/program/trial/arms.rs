@@ -1,9 +1,10 @@
 //! One arm of a try: what it cost, its changes against the baseline, and whether it did what its name says.
 
 use super::blocks::Blocks;
-use crate::program::{failure, proof};
+use crate::program::failure;
+use crate::program::proof::{self, FaultChange};
 use record::command::{
-    Against, ArmStatus, ArmSummary, CommandLaunch, CommandPlan, Measure, Measured,
+    Against, ArmRole, ArmStatus, ArmSummary, CommandLaunch, CommandPlan, Measure, Measured,
 };
 use record::summary::{Contrast, Verdict};
 use stats::interval::CONFIDENCE;
@@ -23,6 +24,14 @@ pub(super) fn arm_summary(
 ) -> ArmSummary {
     let arm = &plan.arms[index];
     let faults = blocks.ratio_at(index, Measure::Faults, PROOF_LEVEL);
+    let unchanged = plan.arms.iter().enumerate();
+    let unchanged =
+        unchanged.filter(|(_, arm)| matches!(arm.role, ArmRole::Baseline | ArmRole::Again));
+    let usual: Vec<f64> = unchanged
+        .flat_map(|(unchanged, _)| blocks.series(unchanged, Measure::Faults))
+        .collect();
+    let faults =
+        faults.map(|ratio| FaultChange::new(ratio, &usual, &blocks.series(index, Measure::Faults)));
     let proof = proof::proof(plan, launches, index, faults.as_ref());
     let failure = failure::given_up(plan, launches, index);
     let status = match &failure {

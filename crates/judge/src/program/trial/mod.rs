@@ -696,6 +696,35 @@ mod tests {
         );
     }
 
+    /// glibc gives a heap huge pages in some launches only: it depends on where the heap begins.
+    #[test]
+    fn a_setting_that_acts_in_some_launches_takes_effect() {
+        let faults = |launches: [u64; 6]| {
+            let mut runs: Vec<CommandLaunch> =
+                (0..4).map(|arm| run(arm, -1, 1.0, 10_000)).collect();
+            for (block, faults) in launches.into_iter().enumerate() {
+                let of_arm = |arm| if arm == 1 { faults } else { 10_000 };
+                runs.extend((0..4).map(|arm| run(arm, block as i64, 1.0, of_arm(arm))));
+            }
+            let arm = judge(&plan(Some(6)), &runs).arms.swap_remove(1);
+            let effect = arm.proof.seen.into_iter().find_map(|effect| match effect {
+                SettingEffect::Faults {
+                    moved, launches, ..
+                } => Some((moved, launches)),
+                _ => None,
+            });
+            (arm.status, effect)
+        };
+        assert_eq!(
+            faults([10_000, 600, 600, 10_000, 600, 600]),
+            (ArmStatus::Ok, Some((4, 6)))
+        );
+        assert_eq!(
+            faults([10_000, 9_990, 10_000, 10_010, 10_000, 10_000]),
+            (ArmStatus::NoEffect, Some((0, 6)))
+        );
+    }
+
     /// Whether page faults moved is known by six blocks: before them a setting is not without effect.
     #[test]
     fn what_too_few_runs_cannot_show_is_open() {
