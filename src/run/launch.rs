@@ -233,6 +233,15 @@ fn wait(watched: &mut [Watched], begun: Begun, limit: TimeLimit, signals: &Signa
     }
 }
 
+/// Waits for a time, or for a signal.
+pub fn pause(time: Duration, signals: &Signals) -> Result<()> {
+    let deadline = Instant::now() + time;
+    while signals.arrived().is_none() && Instant::now() < deadline {
+        sleep_until(&[], deadline, signals)?;
+    }
+    Ok(())
+}
+
 fn sleep_until(watched: &[Watched], deadline: Instant, signals: &Signals) -> Result<()> {
     let left = deadline.saturating_duration_since(Instant::now());
     let timeout = Timespec {

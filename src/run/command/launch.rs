@@ -31,14 +31,17 @@ const SPLIT_US: &str = "500";
 /// CPU time between two samples of the kernel's time of a thread: a millisecond in the kernel is seen four times.
 const KERNEL_NS: &str = "250000";
 
-/// The same of a process that runs already: a sample costs some 17 µs, so that its kernel time is 1 % longer at most.
-const WINDOW_KERNEL_NS: &str = "2000000";
+/// The same of a process that runs already: a sample costs some 17 µs, so that its kernel time is 2 % longer at most. No multiple
+/// of a period that a service may have: clocks of the processors would meet it at the same place each time.
+const WINDOW_KERNEL_NS: &str = "981803";
 
 /// Observation of a process that runs already in one window.
 pub struct WindowEvents {
     /// Page faults of which one is recorded.
     pub fault_period: u64,
     pub stacks: Option<StackFile>,
+    /// Part of the window in which it is followed: its end.
+    pub share: f64,
 }
 
 /// File that takes the stack of one page fault in `period`; `wide` where processes are so short that the kernel's time is to be
@@ -108,6 +111,8 @@ pub fn attached(
     let CommandPart { block, mode, .. } = part;
     // The first window only shows how many faults to expect.
     let window_s = process.window_s * if block < 0 { FIRST_WINDOW } else { 1.0 };
+    launch::pause(duration(window_s * (1.0 - observed.share)), signals)?;
+    let window_s = window_s * observed.share;
     let numbers = [
         std::process::id().to_string(),
         process.pid.to_string(),

@@ -298,6 +298,7 @@ impl Study<'_> {
                 let observed = WindowEvents {
                     fault_period: stacks::fault_period(&self.launches, block),
                     stacks,
+                    share: stacks::followed_share(&self.launches, part),
                 };
                 launch::attached(process, scratch, part, observed, self.signals)?
             }

@@ -8,15 +8,19 @@ use record::command::{Arm, ArmRole};
 pub fn arm(pid: i32) -> Result<Arm> {
     let status = files::kernel::read(format!("/proc/{pid}/status"))
         .with_context(|| format!("there is no process {pid}"))?;
-    let user = status.lines().find_map(|line| {
+    let user: Option<u32> = status.lines().find_map(|line| {
         line.strip_prefix("Uid:")?
             .split_whitespace()
             .next()?
             .parse()
             .ok()
     });
-    if user != Some(rustix::process::getuid().as_raw()) {
-        bail!("process {pid} belongs to another user");
+    match user {
+        Some(user) if user != rustix::process::getuid().as_raw() => bail!(
+            "process {pid} belongs to another user, whose program pagewise does not read: run it as that one (sudo -u '#{user}' pagewise profile --pid {pid})"
+        ),
+        None => bail!("/proc/{pid}/status names no user"),
+        Some(_) => {}
     }
     let command = files::kernel::read(format!("/proc/{pid}/cmdline"))?;
     let command: Vec<String> = command.split_terminator('\0').map(str::to_owned).collect();

@@ -211,6 +211,10 @@ pub struct CostLine {
 pub struct FollowingCost {
     /// Length of the windows, in seconds.
     pub followed_s: f64,
+    /// Length of a window in which page faults were followed, in seconds: it is shorter than planned where context switches
+    /// would make it dear.
+    #[serde(default)]
+    pub window_s: f64,
     /// CPU time of the process in them, in seconds.
     pub cpu_s: f64,
     /// CPU time of the helper program that followed it, in seconds.

@@ -19,6 +19,7 @@ use indexmap::IndexSet;
 use record::command::{
     CallFrame, CallStack, CallStacks, CommandCost, CommandLaunch, LaunchMode, MemoryEvent,
 };
+use schedule::command::CommandPart;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::{cell::OnceCell, rc::Rc, sync::Arc};
@@ -34,6 +35,11 @@ const ATTACHED_WANTED: f64 = 250.0;
 /// Page faults of such a process that are recorded, for each second of its CPU time: at about 1 µs they take half a hundredth of
 /// it.
 const RECORDED: f64 = 5_000.0;
+/// Seconds that events of its own cost a process at a context switch (seen in a virtual machine), share of CPU time that they
+/// may take, and the least part of a window that has them all the same.
+const SWITCH_S: f64 = 2.5e-6;
+const MOST_EFFORT: f64 = 0.02;
+const LEAST_SHARE: f64 = 0.1;
 /// Page faults of which one is recorded as long as their number is not known.
 const UNKNOWN_PERIOD: u64 = 1009;
 /// Call stacks wanted of each process, where there are many.
@@ -320,6 +326,27 @@ pub(super) fn fault_period(launches: &[CommandLaunch], block: i64) -> u64 {
     )
 }
 
+/// Part of a window in which a process that runs already is followed: events of its own cost it time at each context switch,
+/// those of the processors do not.
+pub(super) fn followed_share(launches: &[CommandLaunch], part: CommandPart) -> f64 {
+    let sampled = first_cost(launches, LaunchMode::Sampled);
+    let work = sampled.and_then(|cost| cost.kernel_work.as_ref());
+    // Until a window has shown it, the processors' clocks are taken to be permitted.
+    let is_free = part.mode == LaunchMode::Sampled && work.is_none_or(|work| work.whole);
+    let Some(cost) =
+        first_cost(launches, LaunchMode::Plain).filter(|_| part.block >= 0 && !is_free)
+    else {
+        return 1.0;
+    };
+    let switches = cost
+        .voluntary_switches
+        .saturating_add(cost.involuntary_switches);
+    if switches == 0 {
+        return 1.0;
+    }
+    (MOST_EFFORT * cost.cpu_s() / (SWITCH_S * switches as f64)).clamp(LEAST_SHARE, 1.0)
+}
+
 /// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.
 fn period(launches: &[CommandLaunch], block: i64, is_attached: bool) -> u64 {
     let plain = first_cost(launches, LaunchMode::Plain);
@@ -494,7 +521,7 @@ fn cpu_time() -> std::time::Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::command::{CommandCost, ObservedEffects};
+    use record::command::{CommandCost, KernelWork, ObservedEffects};
 
     fn line(tag: u8, kind: u32, weight: u32, pid: i32, more: &[u8]) -> Vec<u8> {
         let mut bytes: Vec<u8> = [1u64, 2, 3, 4]
@@ -509,6 +536,47 @@ mod tests {
         bytes.extend([pid, 0].iter().flat_map(|half| half.to_ne_bytes()));
         bytes.extend(more);
         bytes
+    }
+
+    /// 400 switches of 2.5 µs take a tenth of 10 ms: a fifth of the time takes 2 %.
+    #[test]
+    fn a_process_that_waits_often_is_followed_for_a_part_of_the_time() {
+        let launch = |mode, switches, whole| {
+            let kernel_work = (mode == LaunchMode::Sampled).then(|| KernelWork {
+                whole,
+                ..KernelWork::default()
+            });
+            let cost = CommandCost {
+                user_us: 10_000,
+                voluntary_switches: switches,
+                kernel_work,
+                ..CommandCost::default()
+            };
+            CommandLaunch {
+                mode,
+                cost: Some(cost),
+                ..CommandLaunch::default()
+            }
+        };
+        let share = |launches: &[CommandLaunch], mode, block| {
+            let part = CommandPart {
+                block,
+                arm: 0,
+                mode,
+            };
+            (100.0 * followed_share(launches, part)).round()
+        };
+        let (followed, sampled) = (LaunchMode::Followed, LaunchMode::Sampled);
+        let first = |switches| launch(LaunchMode::Plain, switches, false);
+        assert_eq!(share(&[], followed, -1), 100.0);
+        for (switches, wanted) in [(0, 100.0), (40, 100.0), (400, 20.0), (40_000, 10.0)] {
+            assert_eq!(share(&[first(switches)], followed, 0), wanted, "{switches}");
+        }
+        // The clocks of the processors cost it nothing, where they are permitted.
+        assert_eq!(share(&[first(400)], sampled, 0), 100.0);
+        let seen = |whole| [first(400), launch(sampled, 400, whole)];
+        assert_eq!(share(&seen(true), sampled, 1), 100.0);
+        assert_eq!(share(&seen(false), sampled, 1), 20.0);
     }
 
     #[test]

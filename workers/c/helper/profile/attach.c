@@ -7,6 +7,7 @@
 #include "helper/process.h"
 #include "helper/proof.h"
 #include "helper/verb.h"
+#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 enum { LOOK_MS = 50 };
 
 struct used {
+    uint64_t switches[2]; /* voluntary and not */
     uint64_t cpu_ns, user_ticks, system_ticks, minor_faults, major_faults, rss_kib, started;
     struct process_io io;
 };
@@ -46,10 +48,29 @@ static bool look(pid_t pid, struct used *used)
         return false;
     if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &cpu) != 0)
         return false;
-    *used = (struct used){(uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec, user, system, minor, major,
+    *used = (struct used){{0}, (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec, user, system, minor, major,
                           (uint64_t)rss * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024), started, {{0}}};
     process_io(pid, "io", &used->io);
     return true;
+}
+
+/* Context switches of all threads that it has. */
+static void look_at_switches(pid_t pid, struct used *used)
+{
+    static const char *const names[] = {"\nvoluntary_ctxt_switches:", "\nnonvoluntary_ctxt_switches:"};
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *task; tasks && (task = readdir(tasks));) {
+        char *text = task->d_name[0] == '.' ? NULL : process_text((pid_t)atoi(task->d_name), "status", NULL);
+        for (int i = 0; text && i < 2; i++) {
+            uint64_t count = process_field(text, names[i]);
+            used->switches[i] += count == UINT64_MAX ? 0 : count;
+        }
+        free(text);
+    }
+    if (tasks)
+        closedir(tasks);
 }
 
 /* CPU time of this program itself so far. */
@@ -68,9 +89,12 @@ static void print_cost(const struct used *from, const struct used *to, uint64_t 
     printf("{\"end\":\"exit\",\"code\":0,\"wall_ns\":%llu,\"user_us\":%llu,\"system_us\":%llu,\"max_rss_kib\":%llu,",
            (unsigned long long)wall_ns, (unsigned long long)(cpu_us - system_us), (unsigned long long)system_us,
            (unsigned long long)to->rss_kib);
-    printf("\"minor_faults\":%llu,\"major_faults\":%llu,\"voluntary_switches\":0,\"involuntary_switches\":0,",
-           (unsigned long long)(to->minor_faults - from->minor_faults),
+    printf("\"minor_faults\":%llu,\"major_faults\":%llu,", (unsigned long long)(to->minor_faults - from->minor_faults),
            (unsigned long long)(to->major_faults - from->major_faults));
+    static const char *const names[] = {"voluntary", "involuntary"};
+    for (int i = 0; i < 2; i++) /* fewer where threads have ended */
+        printf("\"%s_switches\":%llu,", names[i],
+               (unsigned long long)(to->switches[i] > from->switches[i] ? to->switches[i] - from->switches[i] : 0));
     printf("\"output_bytes\":0,\"output_hash\":\"\",\"error_bytes\":0,\"left\":0,\"not_evicted\":0");
     struct process_io io = process_io_since(&to->io, &from->io);
     process_io_print(&io);
@@ -112,6 +136,7 @@ static int attach_main(int argc, char **argv)
         return 3;
     }
     proof_look_at_modules(pid);
+    look_at_switches(pid, &from);
     uint64_t begun = now_ns(), until = begun + strtoull(argv[3], NULL, 10) * 1000000;
     to = from;
     struct pollfd watched[] = {{signals, POLLIN, 0}, {process, POLLIN, 0}, {faults_descriptor(), POLLIN, 0}};
@@ -123,6 +148,7 @@ static int attach_main(int argc, char **argv)
             to = now;
         to.rss_kib = to.rss_kib > most_kib ? to.rss_kib : most_kib; /* none where it has ended */
     }
+    look_at_switches(pid, &to);
     print_cost(&from, &to, now_ns() - begun, process_has_ended(process));
     return 0;
 }

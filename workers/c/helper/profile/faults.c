@@ -52,6 +52,7 @@ static struct {
     bool follows, in_kernel, has_stacks, attached, wide;
     uint64_t clock_ns; /* the kernel's time is sampled instead of faults */
     uint64_t period;   /* one fault in so many is recorded; 0 and 1 are each */
+    bool others;       /* records of all processes come, of which others' are left out: the process's own switches cost nothing */
     char reason[160];
 } faults = {.poll = -1};
 
@@ -87,6 +88,10 @@ static int open_event(pid_t pid, int cpu, bool in_kernel)
         attr.config = PERF_COUNT_SW_DUMMY; /* its records of mappings and processes are wanted all the same */
         attr.sample_period = 0;
     }
+    if (faults.others) {
+        attr.inherit = 0;
+        pid = -1;
+    }
     return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -97,6 +102,10 @@ static bool open_all(pid_t pid)
     faults.in_kernel = true;
     for (int cpu = 0; cpu < cpus && cpu < MOST_CPUS; cpu++) {
         int fd = open_event(pid, cpu, faults.in_kernel);
+        if (fd < 0 && (errno == EACCES || errno == EPERM) && faults.others && !faults.cpus) {
+            faults.others = faults.wide = false;
+            fd = open_event(pid, cpu, faults.in_kernel);
+        }
         if (fd < 0 && (errno == EACCES || errno == EPERM) && faults.in_kernel && !faults.cpus) {
             faults.in_kernel = false;
             fd = open_event(pid, cpu, false);
@@ -193,8 +202,9 @@ void faults_attach(pid_t pid, struct follow how)
     char path[64];
     faults.attached = true;
     faults.period = how.period;
+    faults.others = how.kernel_ns != 0;
     if (how.kernel_ns)
-        faults_sample(pid, how.stacks, how.kernel_ns, false);
+        faults_sample(pid, how.stacks, how.kernel_ns, true);
     else
         faults_begin(pid, how.stacks, how.stack_period);
     if (!faults.follows || process_has_ended(how.process)) /* before the events were there: the number may be another's */
@@ -207,7 +217,7 @@ void faults_attach(pid_t pid, struct follow how)
     DIR *tasks = opendir(path);
     for (struct dirent *task; tasks && (task = readdir(tasks));) {
         pid_t thread = (pid_t)atoi(task->d_name);
-        if (thread > 0 && thread != pid) {
+        if (thread > 0 && thread != pid && !faults.others) {
             join_events(pid, thread, faults.cpus, faults.fd, open_of_thread);
             stacks_join(pid, thread);
         }
@@ -228,7 +238,8 @@ void faults_begin(pid_t pid, const char *stacks, uint64_t period)
         snprintf(faults.reason, sizeof faults.reason, "base pages are not of 4 KiB");
         return;
     }
-    if (!open_all(pid) || (!map_rings(WIDE_PAGES) && !map_rings(USUAL_PAGES))) {
+    /* A process that runs already needs the processors, and few of its faults are recorded. */
+    if (!open_all(pid) || ((faults.attached || !map_rings(WIDE_PAGES)) && !map_rings(USUAL_PAGES))) {
         for (int i = 0; i < faults.cpus; i++)
             close(faults.fd[i]);
         return;
@@ -408,8 +419,19 @@ static bool is_raced(const struct record *r)
     return false;
 }
 
+/* Whether a record is of a process that is not followed, nor its parent. */
+static bool is_of_others(const struct record *r)
+{
+    return faults.others && r->type != STACK && !touched_knew(r->type == PERF_RECORD_FORK ? r->parent : r->pid);
+}
+
 static void pass_on(struct record *r)
 {
+    if (is_of_others(r)) {
+        if (r->type == PERF_RECORD_MMAP2)
+            free(r->path);
+        return;
+    }
     switch (r->type) {
     case PERF_RECORD_SAMPLE: {
         struct page_fault fault = {r->address, r->bytes, r->direction, r->flag, is_raced(r)};

@@ -108,7 +108,8 @@ void stacks_begin(pid_t pid, struct stack_events events, const char *path)
         else if (errno != ENODEV) /* ENODEV: a processor that is switched off */
             snprintf(stacks.reason, sizeof stacks.reason, "perf_event_open: %s", strerror(errno));
     }
-    if (!stacks.reason[0] && (map_rings(WIDE_PAGES) || map_rings(USUAL_PAGES) || map_rings(LEAST_PAGES))) {
+    if (!stacks.reason[0] &&
+        ((!events.attached && map_rings(WIDE_PAGES)) || map_rings(USUAL_PAGES) || map_rings(LEAST_PAGES))) {
         stacks.file = fopen(path, "we");
         if (!stacks.file)
             snprintf(stacks.reason, sizeof stacks.reason, "%s: %s", path, strerror(errno));

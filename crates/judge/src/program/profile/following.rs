@@ -1,5 +1,6 @@
 //! What it took to follow a process that runs already.
 
+use super::launches::windows;
 use record::command::{CommandLaunch, CommandPlan, FollowingCost, LaunchMode};
 
 /// Sums over its windows; none of a command, whose costs are of launches that nothing follows.
@@ -22,6 +23,9 @@ pub(super) fn following(plan: &CommandPlan, launches: &[CommandLaunch]) -> Optio
             sum.stacks = sum.stacks.saturating_add(saved as u64);
         }
     }
+    let plain = windows(launches).filter_map(|launch| launch.cost.as_ref());
+    let lengths: Vec<f64> = plain.map(|cost| cost.wall_ns as f64 * 1e-9).collect();
+    sum.window_s = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
     Some(sum)
 }
 
@@ -63,6 +67,7 @@ mod tests {
         // Eight windows and one that is sampled, of a second each.
         let wanted = FollowingCost {
             followed_s: 9.0,
+            window_s: 1.0,
             cpu_s: 9.0,
             observer_cpu_s: 9.0 * 500e-6,
             records: 8 * 18_000,

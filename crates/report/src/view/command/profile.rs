@@ -187,7 +187,11 @@ fn counted(summary: &ProfileSummary) -> Vec<String> {
         about_size(counts.max_rss_bytes)
     ));
     let unit = summary.plan.attached.map_or("run".to_owned(), |process| {
-        format!("window of {}", seconds(process.window_s))
+        let shown = summary.following.map_or(0.0, |cost| cost.window_s);
+        format!(
+            "window of {}",
+            seconds(if shown > 0.0 { shown } else { process.window_s })
+        )
     });
     vec![format!(
         "A {unit}, by {} {}: {}.",
@@ -276,6 +280,7 @@ fn costs(summary: &ProfileSummary) -> Vec<String> {
         sentences.extend(cost.factor.map(factor));
     }
     sentences.extend(summary.following.as_ref().map(following));
+    sentences.extend(shortened(summary));
     if let Some(over) = &summary.overhead {
         sentences.push(format!(
             "Following each fault changed CPU time by {} % ({} to {}); the costs are of runs without it.",
@@ -285,6 +290,19 @@ fn costs(summary: &ProfileSummary) -> Vec<String> {
         ));
     }
     sentences
+}
+
+/// Windows that were shorter than planned, for the sake of the process.
+fn shortened(summary: &ProfileSummary) -> Option<String> {
+    let planned_s = summary.plan.attached.as_ref()?.window_s;
+    let window_s = summary.following?.window_s;
+    (window_s > 0.0 && window_s < 0.9 * planned_s).then(|| {
+        format!(
+            "Page faults were followed for {} of each {}: it takes the process some 2.5 µs at each context switch.",
+            seconds(window_s),
+            seconds(planned_s)
+        )
+    })
 }
 
 /// What it took to follow a process that ran already.
