@@ -49,7 +49,11 @@ fn profiled(place: &Place, options: &[&str], command: &[&str]) -> Said {
 }
 
 pub fn summary(place: &Place, options: &[&str], command: &[&str]) -> Value {
-    let said = profiled(place, &[options, &["--json"]].concat(), command);
+    valid(&profiled(place, &[options, &["--json"]].concat(), command))
+}
+
+/// The summary that was printed, which the published schema allows.
+fn valid(said: &Said) -> Value {
     let value: Value = serde_json::from_str(&said.out)
         .unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
     let path = concat!(
@@ -401,8 +405,7 @@ fn a_process_that_runs_already_is_profiled_and_goes_on() {
     let mut service = Command::new(program).spawn().unwrap();
     let pid = service.id().to_string();
     let said = place.run(&["profile", "--pid", &pid, "--for", "2s", "--json"]);
-    let of: Value = serde_json::from_str(&said.out)
-        .unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
+    let of = valid(&said);
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     service.kill().unwrap();
     service.wait().unwrap();
@@ -440,8 +443,8 @@ static void *serve(void *unused) {
 int main(void) { pthread_t other; pthread_create(&other, 0, serve, 0); serve(0); }
 "#;
 
-/// What following costs a process is bounded by counts: of each second of its CPU time, records at 1 µs and stacks at 10 µs, or
-/// samples of the kernel's time at 17 µs, take 1 % at most. No price is measured before the last window is over.
+/// What following costs a process is bounded by counts: of each second of its CPU time, records at 1 µs and stacks at 10 µs take
+/// 1 % at most, samples of the kernel's time at 17 µs 2 %. No price is measured before the last window is over.
 #[test]
 fn a_process_is_not_slowed_down_by_being_followed() {
     let place = Place::new();
@@ -454,8 +457,7 @@ fn a_process_is_not_slowed_down_by_being_followed() {
     let said = place.run(&["profile", "--pid", &pid, "--for", "4s", "--json"]);
     service.kill().unwrap();
     service.wait().unwrap();
-    let of: Value = serde_json::from_str(&said.out)
-        .unwrap_or_else(|e| panic!("{e}: {} {}", said.out, said.err));
+    let of = valid(&said);
     let folder = place
         .file("data/pagewise/runs")
         .join(of["plan"]["run"].as_str().unwrap());
@@ -478,10 +480,10 @@ fn a_process_is_not_slowed_down_by_being_followed() {
             .map(|stack| number(&stack["weight"]))
             .sum();
         let records = number(&launch["faults"]["samples"]);
-        let cost_us = records + 10.0 * stacks.min(records) + 17.0 * samples;
+        let followed_us = records + 10.0 * stacks.min(records);
         assert!(
-            cost_us <= 0.01 * cpu_us,
-            "{cost_us} of {cpu_us} µs: {launch:#}"
+            followed_us <= 0.01 * cpu_us && 17.0 * samples <= 0.02 * cpu_us,
+            "{followed_us} and {samples} samples of {cpu_us} µs: {launch:#}"
         );
         windows += usize::from(launch["mode"] == "followed");
     }

@@ -52,7 +52,7 @@ static struct {
     bool follows, in_kernel, has_stacks, attached, wide;
     uint64_t clock_ns; /* the kernel's time is sampled instead of faults */
     uint64_t period;   /* one fault in so many is recorded; 0 and 1 are each */
-    bool others;       /* records of all processes come, of which others' are left out: the process's own switches cost nothing */
+    bool others;       /* records of all processes come and others' are left out: its own switches cost it nothing */
     char reason[160];
 } faults = {.poll = -1};
 
