@@ -49,12 +49,13 @@ pub struct WatchedMoment {
 }
 
 impl WatchedLaunch {
-    /// Mean over time of a quantity, which held since the sample before.
+    /// Mean over time of a quantity, which moves evenly from sample to sample, and first from nothing.
     pub fn mean(&self, quantity: fn(&WatchedMoment) -> u64) -> f64 {
-        let (mut sum, mut before_ms) = (0.0, 0);
+        let (mut sum, mut before_ms, mut before) = (0.0, 0, 0.0);
         for moment in &self.moments {
-            sum += quantity(moment) as f64 * moment.at_ms.saturating_sub(before_ms) as f64;
-            before_ms = moment.at_ms.max(before_ms);
+            let value = quantity(moment) as f64;
+            sum += (before + value) / 2.0 * moment.at_ms.saturating_sub(before_ms) as f64;
+            (before_ms, before) = (moment.at_ms.max(before_ms), value);
         }
         if before_ms > 0 {
             sum / before_ms as f64
@@ -132,12 +133,12 @@ mod tests {
     fn a_mean_is_over_time_and_not_over_samples() {
         let seen = launch(&[(10, 0), (20, 100), (100, 200)]);
         let mean = seen.mean(|moment| moment.rss_kib);
-        assert!((mean - (10.0 * 100.0 + 80.0 * 200.0) / 100.0).abs() < 1e-9);
+        assert!((mean - (10.0 * 50.0 + 80.0 * 150.0) / 100.0).abs() < 1e-9);
         assert_eq!(launch(&[]).mean(|moment| moment.rss_kib), 0.0);
         // A record that was changed may go back in time.
         assert_eq!(
             launch(&[(10, 1), (0, 9)]).mean(|moment| moment.rss_kib),
-            1.0
+            0.5
         );
     }
 
