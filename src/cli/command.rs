@@ -5,7 +5,7 @@ use super::{kept, new_folder, printed::Printed};
 use crate::machine;
 use crate::plan::Start;
 use crate::run::Session;
-use crate::run::command::{self, FIRST_WINDOW, arms, changing, pages, running};
+use crate::run::command::{self, arms, changing, pages, running};
 use crate::run::progress::announce;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -518,7 +518,8 @@ fn plan_of_arms(
 fn profile_plan(arguments: &ProfileArgs) -> Result<CommandPlan> {
     let common = &arguments.common;
     if let Some(pid) = arguments.pid {
-        let window_s = arguments.duration / ((WINDOWS + SAMPLED_WINDOWS) as f64 + FIRST_WINDOW);
+        let window_s =
+            arguments.duration / ((WINDOWS + SAMPLED_WINDOWS) as f64 + running::FIRST_WINDOW);
         let started_ticks = Some(running::started_ticks(pid)?);
         return Ok(CommandPlan {
             attached: Some(Attached {

@@ -657,6 +657,30 @@ fn a_process_that_ends_leaves_what_was_seen_of_it() {
     assert!(screen.contains("the process ended meanwhile"), "{screen}");
 }
 
+/// Of one that waits often only the beginning of each window is followed, which is there when it ends in the rest.
+#[test]
+fn a_process_that_waits_often_and_ends_leaves_what_was_seen_of_it() {
+    const WAITS: &str =
+        "#include <unistd.h>\nint main(void) { for (int i = 0; i < 5000; i++) usleep(200); }";
+    let place = Place::new();
+    if !may_follow() {
+        return skip("perf's software events may not be had");
+    }
+    let program = built(&place, "waits", WAITS, &[]).expect("gcc builds");
+    let mut service = Command::new(program).spawn().unwrap();
+    let pid = service.id().to_string();
+    let said = place.run(&["profile", "--pid", &pid, "--for", "10s", "--json"]);
+    service.wait().unwrap();
+    let of = valid(&said);
+    assert!(
+        of["outcome"] == "ok" && of["cpu_s"]["value"].as_f64() > Some(0.0),
+        "{of:#}"
+    );
+    let window_s = of["following"]["window_s"].as_f64().unwrap();
+    let planned_s = of["plan"]["attached"]["window_s"].as_f64().unwrap();
+    assert!(window_s < 0.9 * planned_s, "{of:#}");
+}
+
 #[test]
 fn a_profile_goes_on_to_try_what_is_promising() {
     let place = Place::new();

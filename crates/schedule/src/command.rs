@@ -112,7 +112,12 @@ impl CommandScheduler {
                 arm: parts[index].0,
                 mode: parts[index].1,
             };
-            self.queue = self.orders[block].iter().map(part).collect();
+            // A process that runs already may end at any time: what its page faults cost comes before samples.
+            self.queue = if block == 0 && moment.plan.attached.is_some() {
+                (0..parts.len()).map(|index| part(&index)).collect()
+            } else {
+                self.orders[block].iter().map(part).collect()
+            };
             self.next = Some(block + 1);
         }
         None

@@ -7,7 +7,7 @@ use crate::{run::signals::Signals, worker};
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use record::command::{
-    Attached, CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode, PricePhase,
+    CommandCost, CommandEnd, CommandLaunch, CommandPlan, LaunchMode, PricePhase,
 };
 use record::json::FromJson;
 use record::outcome::{Cause, LaunchFault};
@@ -23,26 +23,11 @@ use std::{ffi::OsString, time::Duration};
 const MOST_BYTES: u64 = 1 << 20;
 /// Time of the helper beyond the command's time limit.
 const GRACE: Duration = Duration::from_secs(60);
-/// Length of the first window of a process that runs already, as a share of the others'.
-pub const FIRST_WINDOW: f64 = 0.2;
 /// A sample each so many microseconds of CPU time tells user from kernel time: eight of them for each tick of 250 Hz.
 const SPLIT_US: &str = "500";
 
 /// CPU time between two samples of the kernel's time of a thread: a millisecond in the kernel is seen four times.
 const KERNEL_NS: &str = "250000";
-
-/// The same of a process that runs already: a sample costs some 17 µs, so that its kernel time is 2 % longer at most. No multiple
-/// of a period that a service may have: clocks of the processors would meet it at the same place each time.
-const WINDOW_KERNEL_NS: &str = "981803";
-
-/// Observation of a process that runs already in one window.
-pub struct WindowEvents {
-    /// Page faults of which one is recorded.
-    pub fault_period: u64,
-    pub stacks: Option<StackFile>,
-    /// Part of the window in which it is followed: its end.
-    pub share: f64,
-}
 
 /// File that takes the stack of one page fault in `period`; `wide` where processes are so short that the kernel's time is to be
 /// sampled by clocks of the processors.
@@ -94,52 +79,6 @@ pub fn launch(
         block,
         mode,
         thp,
-        cost: Some(cost),
-        messages,
-        ..CommandLaunch::default()
-    })
-}
-
-/// Follows a process that runs already for one window of time.
-pub fn attached(
-    process: &Attached,
-    scratch: &Path,
-    part: CommandPart,
-    observed: WindowEvents,
-    signals: &Signals,
-) -> Result<CommandLaunch> {
-    let CommandPart { block, mode, .. } = part;
-    // The first window only shows how many faults to expect.
-    let window_s = process.window_s * if block < 0 { FIRST_WINDOW } else { 1.0 };
-    launch::pause(duration(window_s * (1.0 - observed.share)), signals)?;
-    let window_s = window_s * observed.share;
-    let numbers = [
-        std::process::id().to_string(),
-        process.pid.to_string(),
-        process.started_ticks.unwrap_or_default().to_string(),
-        (1e3 * window_s).ceil().to_string(),
-        observed.fault_period.to_string(),
-        if mode == LaunchMode::Sampled {
-            WINDOW_KERNEL_NS.to_owned()
-        } else {
-            "0".to_owned()
-        },
-    ];
-    let mut command_line: Vec<OsString> = vec![worker::helper()?.into(), "attach".into()];
-    command_line.extend(numbers.map(OsString::from));
-    if let Some(StackFile { path, period, .. }) = observed.stacks {
-        command_line.extend([path.into(), period.to_string().into()]);
-    }
-    let (cost, messages) = run_helper(&command_line, process.window_s, scratch, signals)?;
-    let block = if cost.process_ended {
-        block.max(0)
-    } else {
-        block
-    };
-    Ok(CommandLaunch {
-        block,
-        mode,
-        thp: thp_rule(),
         cost: Some(cost),
         messages,
         ..CommandLaunch::default()
@@ -258,7 +197,7 @@ fn start(
 }
 
 /// Runs the helper program, which has so much time and a little more, and returns the cost that it prints and its messages.
-fn run_helper(
+pub(super) fn run_helper(
     command_line: &[OsString],
     limit_s: f64,
     scratch: &Path,

@@ -13,11 +13,9 @@ use anyhow::{Context, Result, bail};
 use changing::Changes;
 use judge::program::profile::footprint_bytes;
 use judge::program::{given_up, half_width, is_settled, so_far};
-pub use launch::{FIRST_WINDOW, thp_rule};
-use launch::{StudyPlace, WindowEvents};
-use record::command::{
-    CommandCost, CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode, Pages,
-};
+use launch::StudyPlace;
+pub use launch::thp_rule;
+use record::command::{CommandEnd, CommandLaunch, CommandPlan, KeptCommand, LaunchMode, Pages};
 use record::{decision::DecisionKind, folder::RunFolder, kind::Kind};
 use schedule::command::{CommandMoment, CommandPart, CommandScheduler, least_launches};
 use std::time::Instant;
@@ -253,7 +251,10 @@ impl Study<'_> {
             .map_or(self.signals.arrived().is_some(), |c| {
                 c.end == CommandEnd::Stopped
             });
-        let window = plan.attached.as_ref().and_then(|_| plain_window(&launch));
+        let window = plan
+            .attached
+            .as_ref()
+            .and_then(|_| running::plain_window(&launch));
         if plan.attached.is_some()
             && window.is_none()
             && mode.is_command()
@@ -295,12 +296,7 @@ impl Study<'_> {
         let stacks = is_wanted.then(|| stacks::wanted(&self.launches, block, scratch, is_attached));
         let mut launch = match &plan.attached {
             Some(process) => {
-                let observed = WindowEvents {
-                    fault_period: stacks::fault_period(&self.launches, block),
-                    stacks,
-                    share: stacks::followed_share(&self.launches, part),
-                };
-                launch::attached(process, scratch, part, observed, self.signals)?
+                running::window(process, &self.launches, part, stacks, scratch, self.signals)?
             }
             None => launch::launch(place, part, stacks)?,
         };
@@ -313,18 +309,4 @@ impl Study<'_> {
         }
         Ok(Some(launch))
     }
-}
-
-/// Costs of the window in which a running process was followed. It is never seen but followed: these are its plain costs, too.
-fn plain_window(launch: &CommandLaunch) -> Option<CommandLaunch> {
-    let cost = launch.cost.as_ref().filter(|cost| cost.wall_ns > 0)?;
-    (launch.mode == LaunchMode::Followed).then(|| CommandLaunch {
-        mode: LaunchMode::Plain,
-        cost: Some(CommandCost {
-            faults: None,
-            ..cost.clone()
-        }),
-        stacks: None,
-        ..launch.clone()
-    })
 }

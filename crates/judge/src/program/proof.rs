@@ -20,24 +20,22 @@ fn seen(runs: &[CommandLaunch], arm: usize) -> Option<&ObservedEffects> {
 /// Page faults of an arm relative to the baseline's, and the launches whose own are outside all of the baseline's: a setting may
 /// act in some only. glibc's huge pages of the heap depend on where the heap begins.
 pub(super) struct FaultChange {
-    pub ratio: Ratio,
+    ratio: Ratio,
     fewer: usize,
     more: usize,
     launches: usize,
 }
 
 impl FaultChange {
-    /// Of the page faults of each launch of the baseline, which is not empty, and of the arm.
+    /// Change by the page faults of each launch of the baseline, which is not empty, and of the arm.
     pub fn new(ratio: Ratio, usual: &[f64], arm: &[f64]) -> FaultChange {
         let least = usual.iter().copied().fold(f64::INFINITY, f64::min);
         let most = usual.iter().copied().fold(0.0, f64::max);
         let noise = (most - least).max(MOVED * least);
-        let launches =
-            |is_moved: &dyn Fn(f64) -> bool| arm.iter().filter(|n| is_moved(**n)).count();
         FaultChange {
             ratio,
-            fewer: launches(&|n| n < least - noise),
-            more: launches(&|n| n > most + noise),
+            fewer: arm.iter().filter(|n| **n < least - noise).count(),
+            more: arm.iter().filter(|n| **n > most + noise).count(),
             launches: arm.len(),
         }
     }

@@ -211,8 +211,8 @@ pub struct CostLine {
 pub struct FollowingCost {
     /// Length of the windows, in seconds.
     pub followed_s: f64,
-    /// Length of a window in which page faults were followed, in seconds: it is shorter than planned where context switches
-    /// would make it dear.
+    /// Length of a window in which page faults were followed, in seconds: shorter than planned where context switches would
+    /// make it dear. 0 in older records.
     #[serde(default)]
     pub window_s: f64,
     /// CPU time of the process in them, in seconds.
@@ -488,6 +488,13 @@ pub struct ProfileSummary {
 }
 
 impl ProfileSummary {
+    /// Seconds of a window in which page faults were followed, beside those that were planned; none of a command.
+    pub fn window_s(&self) -> Option<[f64; 2]> {
+        let planned_s = self.plan.attached.as_ref()?.window_s;
+        let seen_s = self.following.map(|cost| cost.window_s);
+        Some([seen_s.filter(|s| *s > 0.0).unwrap_or(planned_s), planned_s])
+    }
+
     /// Stacks by the kernel's time where enough of it was sampled, otherwise those of page faults.
     pub fn costliest_stacks(&self) -> Option<&CallStacks> {
         let enough = self.kernel_samples >= ENOUGH_SAMPLES;

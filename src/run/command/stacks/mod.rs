@@ -19,7 +19,6 @@ use indexmap::IndexSet;
 use record::command::{
     CallFrame, CallStack, CallStacks, CommandCost, CommandLaunch, LaunchMode, MemoryEvent,
 };
-use schedule::command::CommandPart;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::{cell::OnceCell, rc::Rc, sync::Arc};
@@ -32,16 +31,6 @@ const MOST_BYTES: u64 = 4 << 30;
 const WANTED: (u64, f64) = (250, 2000.0);
 /// Call stacks wanted of a process that runs already, for each second of its CPU time: they take a quarter of a hundredth of it.
 const ATTACHED_WANTED: f64 = 250.0;
-/// Page faults of such a process that are recorded, for each second of its CPU time: at about 1 µs they take half a hundredth of
-/// it.
-const RECORDED: f64 = 5_000.0;
-/// Seconds that events of its own cost a process at a context switch (seen in a virtual machine), share of CPU time that they
-/// may take, and the least part of a window that has them all the same.
-const SWITCH_S: f64 = 2.5e-6;
-const MOST_EFFORT: f64 = 0.02;
-const LEAST_SHARE: f64 = 0.1;
-/// Page faults of which one is recorded as long as their number is not known.
-const UNKNOWN_PERIOD: u64 = 1009;
 /// Call stacks wanted of each process, where there are many.
 const LEAST: u64 = 8;
 /// Processes and threads from which on they are many, and CPU time of one below which a period of samples is more than a hundredth
@@ -314,39 +303,6 @@ fn processes(launches: &[CommandLaunch]) -> u64 {
     proof.map_or(1, |proof| proof.processes)
 }
 
-/// The period of the page faults of a process that runs already of which one is recorded: before it is known how many there
-/// are, few are.
-pub(super) fn fault_period(launches: &[CommandLaunch], block: i64) -> u64 {
-    let Some(cost) = first_cost(launches, LaunchMode::Plain).filter(|_| block >= 0) else {
-        return UNKNOWN_PERIOD;
-    };
-    prime(
-        cost.minor_faults / ((RECORDED * cost.cpu_s()) as u64).max(1),
-        block,
-    )
-}
-
-/// Part of a window in which a process that runs already is followed: events of its own cost it time at each context switch,
-/// those of the processors do not.
-pub(super) fn followed_share(launches: &[CommandLaunch], part: CommandPart) -> f64 {
-    let sampled = first_cost(launches, LaunchMode::Sampled);
-    let work = sampled.and_then(|cost| cost.kernel_work.as_ref());
-    // Until a window has shown it, the processors' clocks are taken to be permitted.
-    let is_free = part.mode == LaunchMode::Sampled && work.is_none_or(|work| work.whole);
-    let Some(cost) =
-        first_cost(launches, LaunchMode::Plain).filter(|_| part.block >= 0 && !is_free)
-    else {
-        return 1.0;
-    };
-    let switches = cost
-        .voluntary_switches
-        .saturating_add(cost.involuntary_switches);
-    if switches == 0 {
-        return 1.0;
-    }
-    (MOST_EFFORT * cost.cpu_s() / (SWITCH_S * switches as f64)).clamp(LEAST_SHARE, 1.0)
-}
-
 /// The period of the faults whose stacks are saved: a prime that differs from block to block, so that no loop keeps step.
 fn period(launches: &[CommandLaunch], block: i64, is_attached: bool) -> u64 {
     let plain = first_cost(launches, LaunchMode::Plain);
@@ -369,7 +325,7 @@ fn period(launches: &[CommandLaunch], block: i64, is_attached: bool) -> u64 {
 }
 
 /// A prime from a number on, which differs from block to block; 1 where the number is less than 2.
-fn prime(least: u64, block: i64) -> u64 {
+pub(super) fn prime(least: u64, block: i64) -> u64 {
     if least < 2 {
         1
     } else {
@@ -381,7 +337,7 @@ fn prime(least: u64, block: i64) -> u64 {
 }
 
 /// Cost of the first launch that was observed by this means.
-fn first_cost(launches: &[CommandLaunch], mode: LaunchMode) -> Option<&CommandCost> {
+pub(super) fn first_cost(launches: &[CommandLaunch], mode: LaunchMode) -> Option<&CommandCost> {
     let mut launches = launches.iter().filter(|l| l.mode == mode);
     launches.find_map(|l| l.cost.as_ref())
 }
@@ -521,7 +477,7 @@ fn cpu_time() -> std::time::Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::command::{CommandCost, KernelWork, ObservedEffects};
+    use record::command::{CommandCost, ObservedEffects};
 
     fn line(tag: u8, kind: u32, weight: u32, pid: i32, more: &[u8]) -> Vec<u8> {
         let mut bytes: Vec<u8> = [1u64, 2, 3, 4]
@@ -536,47 +492,6 @@ mod tests {
         bytes.extend([pid, 0].iter().flat_map(|half| half.to_ne_bytes()));
         bytes.extend(more);
         bytes
-    }
-
-    /// 400 switches of 2.5 µs take a tenth of 10 ms: a fifth of the time takes 2 %.
-    #[test]
-    fn a_process_that_waits_often_is_followed_for_a_part_of_the_time() {
-        let launch = |mode, switches, whole| {
-            let kernel_work = (mode == LaunchMode::Sampled).then(|| KernelWork {
-                whole,
-                ..KernelWork::default()
-            });
-            let cost = CommandCost {
-                user_us: 10_000,
-                voluntary_switches: switches,
-                kernel_work,
-                ..CommandCost::default()
-            };
-            CommandLaunch {
-                mode,
-                cost: Some(cost),
-                ..CommandLaunch::default()
-            }
-        };
-        let share = |launches: &[CommandLaunch], mode, block| {
-            let part = CommandPart {
-                block,
-                arm: 0,
-                mode,
-            };
-            (100.0 * followed_share(launches, part)).round()
-        };
-        let (followed, sampled) = (LaunchMode::Followed, LaunchMode::Sampled);
-        let first = |switches| launch(LaunchMode::Plain, switches, false);
-        assert_eq!(share(&[], followed, -1), 100.0);
-        for (switches, wanted) in [(0, 100.0), (40, 100.0), (400, 20.0), (40_000, 10.0)] {
-            assert_eq!(share(&[first(switches)], followed, 0), wanted, "{switches}");
-        }
-        // The clocks of the processors cost it nothing, where they are permitted.
-        assert_eq!(share(&[first(400)], sampled, 0), 100.0);
-        let seen = |whole| [first(400), launch(sampled, 400, whole)];
-        assert_eq!(share(&seen(true), sampled, 1), 100.0);
-        assert_eq!(share(&seen(false), sampled, 1), 20.0);
     }
 
     #[test]
@@ -708,10 +623,7 @@ mod tests {
         assert!(
             is_short(1000, SECOND) && !is_short(1000, 60 * SECOND) && !is_short(5, SECOND / 100)
         );
-        // Of a process that runs already few are recorded, and in the first window hardly any.
         let busy = launches(90_000, 0, SECOND);
         assert_eq!(period(&busy, 0, true), 367);
-        assert_eq!([-1, 0].map(|block| fault_period(&busy, block)), [1009, 19]);
-        assert_eq!(fault_period(&launches(9_000, 0, SECOND), 0), 1);
     }
 }

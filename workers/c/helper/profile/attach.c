@@ -54,9 +54,12 @@ static bool look(pid_t pid, struct used *used)
     return true;
 }
 
-/* Context switches of all threads that it has. */
-static void look_at_switches(pid_t pid, struct used *used)
+/* Counts the context switches of all threads that it has; none where it has ended, as its number may be another's. */
+static void look_at_switches(pid_t pid, int process, struct used *used)
 {
+    used->switches[0] = used->switches[1] = 0;
+    if (process_has_ended(process))
+        return;
     static const char *const names[] = {"\nvoluntary_ctxt_switches:", "\nnonvoluntary_ctxt_switches:"};
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", pid);
@@ -136,7 +139,7 @@ static int attach_main(int argc, char **argv)
         return 3;
     }
     proof_look_at_modules(pid);
-    look_at_switches(pid, &from);
+    look_at_switches(pid, process, &from);
     uint64_t begun = now_ns(), until = begun + strtoull(argv[3], NULL, 10) * 1000000;
     to = from;
     struct pollfd watched[] = {{signals, POLLIN, 0}, {process, POLLIN, 0}, {faults_descriptor(), POLLIN, 0}};
@@ -148,7 +151,7 @@ static int attach_main(int argc, char **argv)
             to = now;
         to.rss_kib = to.rss_kib > most_kib ? to.rss_kib : most_kib; /* none where it has ended */
     }
-    look_at_switches(pid, &to);
+    look_at_switches(pid, process, &to);
     print_cost(&from, &to, now_ns() - begun, process_has_ended(process));
     return 0;
 }

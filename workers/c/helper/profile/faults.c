@@ -52,7 +52,6 @@ static struct {
     bool follows, in_kernel, has_stacks, attached, wide;
     uint64_t clock_ns; /* the kernel's time is sampled instead of faults */
     uint64_t period;   /* one fault in so many is recorded; 0 and 1 are each */
-    bool others;       /* records of all processes come and others' are left out: its own switches cost it nothing */
     char reason[160];
 } faults = {.poll = -1};
 
@@ -68,6 +67,13 @@ static void name_library(char *name, const char *path)
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
         if (strstr(path, libraries[i]))
             strcpy(name, libraries[i]);
+}
+
+/* Whether records of all processes come, of which others' are left out: events of its own cost a process that runs already time
+ * at each context switch. */
+static bool sees_others(void)
+{
+    return faults.attached && faults.wide;
 }
 
 static int open_event(pid_t pid, int cpu, bool in_kernel)
@@ -88,7 +94,7 @@ static int open_event(pid_t pid, int cpu, bool in_kernel)
         attr.config = PERF_COUNT_SW_DUMMY; /* its records of mappings and processes are wanted all the same */
         attr.sample_period = 0;
     }
-    if (faults.others) {
+    if (sees_others()) {
         attr.inherit = 0;
         pid = -1;
     }
@@ -102,8 +108,8 @@ static bool open_all(pid_t pid)
     faults.in_kernel = true;
     for (int cpu = 0; cpu < cpus && cpu < MOST_CPUS; cpu++) {
         int fd = open_event(pid, cpu, faults.in_kernel);
-        if (fd < 0 && (errno == EACCES || errno == EPERM) && faults.others && !faults.cpus) {
-            faults.others = faults.wide = false;
+        if (fd < 0 && (errno == EACCES || errno == EPERM) && sees_others() && !faults.cpus) {
+            faults.wide = false;
             fd = open_event(pid, cpu, faults.in_kernel);
         }
         if (fd < 0 && (errno == EACCES || errno == EPERM) && faults.in_kernel && !faults.cpus) {
@@ -202,7 +208,6 @@ void faults_attach(pid_t pid, struct follow how)
     char path[64];
     faults.attached = true;
     faults.period = how.period;
-    faults.others = how.kernel_ns != 0;
     if (how.kernel_ns)
         faults_sample(pid, how.stacks, how.kernel_ns, true);
     else
@@ -217,7 +222,7 @@ void faults_attach(pid_t pid, struct follow how)
     DIR *tasks = opendir(path);
     for (struct dirent *task; tasks && (task = readdir(tasks));) {
         pid_t thread = (pid_t)atoi(task->d_name);
-        if (thread > 0 && thread != pid && !faults.others) {
+        if (thread > 0 && thread != pid && !sees_others()) {
             join_events(pid, thread, faults.cpus, faults.fd, open_of_thread);
             stacks_join(pid, thread);
         }
@@ -422,7 +427,7 @@ static bool is_raced(const struct record *r)
 /* Whether a record is of a process that is not followed, nor its parent. */
 static bool is_of_others(const struct record *r)
 {
-    return faults.others && r->type != STACK && !touched_knew(r->type == PERF_RECORD_FORK ? r->parent : r->pid);
+    return sees_others() && r->type != STACK && !touched_knew(r->type == PERF_RECORD_FORK ? r->parent : r->pid);
 }
 
 static void pass_on(struct record *r)

@@ -12,7 +12,7 @@ void faults_begin(pid_t pid, const char *stacks, uint64_t period);
  * that is permitted, by clocks of the processors (stacks.h). */
 void faults_sample(pid_t pid, const char *stacks, uint64_t period_ns, bool wide);
 /* How a process that runs already, of which there is a pidfd, is followed: with the stacks of one fault in `stack_period`,
- * recording one in `period`; or by samples of the kernel's time instead. */
+ * recording one in `period`; or by samples of the kernel's time instead, by the processors' clocks where that is permitted. */
 struct follow {
     int process;
     const char *stacks;

@@ -25,7 +25,9 @@ pub(super) fn following(plan: &CommandPlan, launches: &[CommandLaunch]) -> Optio
     }
     let plain = windows(launches).filter_map(|launch| launch.cost.as_ref());
     let lengths: Vec<f64> = plain.map(|cost| cost.wall_ns as f64 * 1e-9).collect();
-    sum.window_s = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
+    if !lengths.is_empty() {
+        sum.window_s = lengths.iter().sum::<f64>() / lengths.len() as f64;
+    }
     Some(sum)
 }
 

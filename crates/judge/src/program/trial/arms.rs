@@ -23,15 +23,7 @@ pub(super) fn arm_summary(
     index: usize,
 ) -> ArmSummary {
     let arm = &plan.arms[index];
-    let faults = blocks.ratio_at(index, Measure::Faults, PROOF_LEVEL);
-    let unchanged = plan.arms.iter().enumerate();
-    let unchanged =
-        unchanged.filter(|(_, arm)| matches!(arm.role, ArmRole::Baseline | ArmRole::Again));
-    let usual: Vec<f64> = unchanged
-        .flat_map(|(unchanged, _)| blocks.series(unchanged, Measure::Faults))
-        .collect();
-    let faults =
-        faults.map(|ratio| FaultChange::new(ratio, &usual, &blocks.series(index, Measure::Faults)));
+    let faults = fault_change(plan, blocks, index);
     let proof = proof::proof(plan, launches, index, faults.as_ref());
     let failure = failure::given_up(plan, launches, index);
     let status = match &failure {
@@ -64,6 +56,19 @@ pub(super) fn arm_summary(
         proof,
         major_faults: major.iter().sum::<u64>() as f64 / major.len().max(1) as f64,
     }
+}
+
+/// Change of an arm's page faults, beside those of all launches of the command as it is.
+fn fault_change(plan: &CommandPlan, blocks: &Blocks, index: usize) -> Option<FaultChange> {
+    let ratio = blocks.ratio_at(index, Measure::Faults, PROOF_LEVEL)?;
+    let series = |arm| blocks.series(arm, Measure::Faults);
+    let is_unchanged =
+        |arm: &usize| matches!(plan.arms[*arm].role, ArmRole::Baseline | ArmRole::Again);
+    let usual: Vec<f64> = (0..plan.arms.len())
+        .filter(is_unchanged)
+        .flat_map(series)
+        .collect();
+    Some(FaultChange::new(ratio, &usual, &series(index)))
 }
 
 /// The change of an arm against the baseline.

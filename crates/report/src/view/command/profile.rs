@@ -186,13 +186,11 @@ fn counted(summary: &ProfileSummary) -> Vec<String> {
         "{} resident at most",
         about_size(counts.max_rss_bytes)
     ));
-    let unit = summary.plan.attached.map_or("run".to_owned(), |process| {
-        let shown = summary.following.map_or(0.0, |cost| cost.window_s);
-        format!(
-            "window of {}",
-            seconds(if shown > 0.0 { shown } else { process.window_s })
-        )
-    });
+    let unit = summary
+        .window_s()
+        .map_or("run".to_owned(), |[followed_s, _]| {
+            format!("window of {}", seconds(followed_s))
+        });
     vec![format!(
         "A {unit}, by {} {}: {}.",
         summary.blocks,
@@ -294,12 +292,11 @@ fn costs(summary: &ProfileSummary) -> Vec<String> {
 
 /// Windows that were shorter than planned, for the sake of the process.
 fn shortened(summary: &ProfileSummary) -> Option<String> {
-    let planned_s = summary.plan.attached.as_ref()?.window_s;
-    let window_s = summary.following?.window_s;
-    (window_s > 0.0 && window_s < 0.9 * planned_s).then(|| {
+    let [followed_s, planned_s] = summary.window_s()?;
+    (followed_s < 0.9 * planned_s).then(|| {
         format!(
-            "Page faults were followed for {} of each {}: it takes the process some 2.5 µs at each context switch.",
-            seconds(window_s),
+            "Page faults were followed for {} of each {}, as following takes the process time at each context switch.",
+            seconds(followed_s),
             seconds(planned_s)
         )
     })
